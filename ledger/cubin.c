@@ -59,7 +59,7 @@ static bool read_element(struct image image, const Elf64_Shdr *section, uint64_t
            read_at(image, offset, to, size);
 }
 
-/* Returns the symbol's name; NULL: it is not in the image, or does not end there. */
+/* Returns the symbol's name, or NULL if it is not in the image, or does not end there. */
 static const char *name_of(struct image image, const Elf64_Shdr *names, const Elf64_Sym *symbol)
 {
     uint64_t offset = 0;
@@ -83,7 +83,7 @@ static uint32_t find_import(struct image image, const Elf64_Shdr *symbols, const
 }
 
 /* Returns the name of the first function that calls the symbol `called`, by the image's table of
- * calls; NULL: not known. */
+ * calls, or NULL if it is not known. */
 static const char *find_caller(struct image image, const Elf64_Ehdr *header,
                                const Elf64_Shdr *symbols, const Elf64_Shdr *names, uint32_t called)
 {

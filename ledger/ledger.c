@@ -35,7 +35,7 @@ static inline struct sc_accounts *accounts_at(struct sc_ledger *ledger, unsigned
 
 /* ---- pools ---- */
 
-/* Searches all pools, since there are few. NULL: the pool is not known. */
+/* Searches all pools, since there are few. Returns NULL if the pool is not known. */
 static struct sc_ledger_pool *find_pool(struct sc_ledger *ledger, uint64_t handle)
     SC_REQUIRES(ledger->lock)
 {
@@ -46,7 +46,7 @@ static struct sc_ledger_pool *find_pool(struct sc_ledger *ledger, uint64_t handl
 }
 
 /* Returns a record for another pool: that of a destroyed one without memory in use, or an unused
- * one. NULL: all are taken. */
+ * one. Returns NULL if all are taken. */
 static struct sc_ledger_pool *find_room(struct sc_ledger *ledger) SC_REQUIRES(ledger->lock)
 {
     for (unsigned i = 0; i < ledger->pools_ever; i++)
@@ -241,8 +241,8 @@ static void credit(struct sc_ledger *ledger, struct sc_ledger_entry *entry,
         refer(ledger, entry, 1);
 }
 
-/* Enters the block. Returns its entry; NULL: no memory, or the block was known and got one more
- * reference. */
+/* Enters the block. Returns its entry. Returns NULL if there is no memory, or the block was known
+ * and got one more reference. */
 static struct sc_ledger_entry *add(struct sc_ledger *ledger, const struct sc_ledger_block *block)
     SC_REQUIRES(ledger->lock)
 {
@@ -274,8 +274,8 @@ void sc_ledger_given(struct sc_ledger *ledger, const struct sc_ledger_block *blo
 
 /* ---- taken back ---- */
 
-/* The handle of the block's pool, 0 if it has none. A handle and not a number: the number may be
- * another pool's by the time the driver answers. */
+/* Returns the handle of the block's pool, 0 if it has none. A handle and not a number: the number
+ * may be another pool's by the time the driver answers. */
 static uint64_t pool_of(const struct sc_ledger *ledger, const struct sc_ledger_entry *entry)
     SC_REQUIRES(ledger->lock)
 {
@@ -302,7 +302,7 @@ static bool let_go(struct sc_ledger *ledger, struct sc_ledger_found found,
     return true;
 }
 
-/* The body of sc_ledger_leaves, for a caller that holds the lock. Releases the lock. */
+/* Is the body of sc_ledger_leaves, for a caller that holds the lock. Releases the lock. */
 static bool leave(struct sc_ledger *ledger, enum sc_ledger_space space, uint64_t name,
                   struct sc_ledger_leaving *leaving) SC_RELEASES(ledger->lock)
 {
@@ -327,7 +327,8 @@ bool sc_ledger_leaves(struct sc_ledger *ledger, enum sc_ledger_space space, uint
  * freed rests where it is. A function that calls nothing need not keep registers, so what else
  * there is to do is left to another function at the end. */
 
-/* The part of sc_ledger_given_of_pool for addresses without a resting entry. Releases the lock. */
+/* Is the part of sc_ledger_given_of_pool for addresses without a resting entry. Releases the lock.
+ */
 static __attribute__((noinline)) void give_of_pool(struct sc_ledger *ledger, uint64_t name,
                                                    uint64_t size_bytes, unsigned pool,
                                                    unsigned place, uint32_t origin)
@@ -356,8 +357,8 @@ static __attribute__((noinline)) void give_of_pool_behind_others(struct sc_ledge
     give_of_pool(ledger, name, size_bytes, pool, place, origin);
 }
 
-/* Moves a resting entry to the account of the origin that allocates it now. NULL: that origin has
- * no account yet. */
+/* Moves a resting entry to the account of the origin that allocates it now. Returns NULL if that
+ * origin has no account yet. */
 static inline struct sc_account *change_account(struct sc_accounts *accounts,
                                                 struct sc_ledger_entry *entry, uint32_t origin)
 {
@@ -397,8 +398,8 @@ void sc_ledger_given_of_pool(struct sc_ledger *ledger, uint64_t name, uint64_t s
     give(ledger);
 }
 
-/* The part of sc_ledger_leaves_of_pool for blocks that the table of latest entries does not have.
- * Releases the lock. */
+/* Is the part of sc_ledger_leaves_of_pool for blocks that the table of latest entries does not
+ * have. Releases the lock. */
 static __attribute__((noinline)) bool leave_of_pool(struct sc_ledger *ledger, uint64_t name,
                                                     struct sc_ledger_leaving *leaving)
     SC_RELEASES(ledger->lock)
@@ -539,7 +540,7 @@ void sc_ledger_refused(struct sc_ledger *ledger, const struct sc_ledger_leaving 
 /* ---- exports ---- */
 
 /* Returns the record in the list of exports for a block of this name: the one that has the name
- * already, or one whose block is gone. NULL: all are taken. */
+ * already, or one whose block is gone. Returns NULL if all are taken. */
 static struct sc_ledger_export *find_export(struct sc_ledger *ledger, enum sc_ledger_space space,
                                             uint64_t name) SC_REQUIRES(ledger->lock)
 {

@@ -18,7 +18,7 @@ void sc_statement_put_uuid(struct sc_text *text, const char *prefix, const uint8
                        "0123456789abcdef"[uuid[i] >> 4], "0123456789abcdef"[uuid[i] & 15]);
 }
 
-/* How many bytes the account has now or had at the peak, whichever is more. */
+/* Returns how many bytes the account has now or had at the peak, whichever is more. */
 static uint64_t most_of(const struct sc_statement_account *account)
 {
     return account->bytes > account->peak_bytes ? account->bytes : account->peak_bytes;

@@ -125,8 +125,8 @@ static int write_all(int fd, const char *bytes, size_t count, unsigned patience_
     return 0;
 }
 
-/* SIGPIPE and SIGXFSZ are taken back if this write has raised them, and left if they were pending
- * before. */
+/* Writes the bytes within `patience_ms`. SIGPIPE and SIGXFSZ are removed again if this write has
+ * raised them, and left if they were pending before. */
 int sc_file_write_within(int fd, const char *bytes, size_t count, unsigned patience_ms)
 {
     sigset_t before;
@@ -273,7 +273,8 @@ int sc_file_open(const char *path)
     return (int)KERNEL(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0);
 }
 
-/* The path may lead to another file by the time it is opened, so the open file is asked again. */
+/* Opens the path if it is a regular file. It may lead to another file by the time it is opened, so
+ * the open file is checked again. */
 int sc_file_open_regular(const char *path)
 {
     struct stat status;

@@ -48,7 +48,8 @@ enum sc_frame_kind sc_frame_kind_of_function(const char *symbol)
     return first_match(rows, sizeof rows / sizeof rows[0], symbol);
 }
 
-/* The patterns of file names are tried before those of whole paths. */
+/* Returns the kind of a frame by its file's path. The patterns of file names are tried before those
+ * of whole paths. */
 enum sc_frame_kind sc_frame_kind_of_path(const char *path, size_t bytes)
 {
     static const struct row rows[] = {
@@ -72,7 +73,8 @@ static enum sc_frame_kind kind_of_return_address(const void *pc)
     return frame.is_python || !frame.module ? SC_FRAME_USER : sc_frame_kind_of_module(frame.module);
 }
 
-/* Whose code called CUDA: the kind of the innermost frame that is not the runtime's or libc's. */
+/* Returns whose code called CUDA: the kind of the innermost frame that is not the runtime's or
+ * libc's. */
 enum sc_frame_kind sc_frame_kind_of_stack(uint32_t stack)
 {
     void *const *frames;

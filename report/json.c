@@ -19,7 +19,8 @@ static void put_character(struct sc_text *text, const char *bytes, size_t length
         sc_plain_put_code(text, code);
 }
 
-/* A byte that is not UTF-8 becomes \xNN, with the backslash escaped as JSON wants it. */
+/* Writes bytes as part of a JSON string. A byte that is not UTF-8 becomes \xNN, with the backslash
+ * escaped as JSON wants it. */
 static void put_escaped(struct sc_text *text, const char *bytes, size_t count)
 {
     size_t length;

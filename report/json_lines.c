@@ -129,7 +129,7 @@ static void put_origin(struct sc_text *line, const char *key, uint32_t id,
     sc_json_put(line, "}");
 }
 
-/* The thread's name, as the Linux kernel knows it; "" if the thread is gone. */
+/* Finds the thread's name, as the Linux kernel knows it; "" if the thread has ended. */
 static void find_thread_name(int32_t thread, char name[SC_THREAD_NAME_SIZE])
 {
     char path[64], read[SC_THREAD_NAME_SIZE];
@@ -254,8 +254,8 @@ void sc_json_lines_hazard(struct sc_text *line, const struct sc_hazard *hazard, 
     sc_json_put(line, "count:%lu}\n", count);
 }
 
-/* `code`, `stream`, `seq` and `event_time_ns` say which hazard line this `timing` line belongs to.
- */
+/* Writes a `timing` line. `code`, `stream`, `seq` and `event_time_ns` say which hazard line it
+ * belongs to. */
 void sc_json_lines_timing(struct sc_text *line, const struct sc_hazard *hazard,
                           const struct sc_report_timing *timing)
 {

@@ -15,7 +15,7 @@ static size_t least_of(size_t a, size_t b, size_t c)
     return least < c ? least : c;
 }
 
-/* Levenshtein's distance; `length` is at most GIVEN_MAX. */
+/* Returns Levenshtein's distance; `length` is at most GIVEN_MAX. */
 static size_t edit_distance(const char *given, size_t length, const char *word)
 {
     size_t row[GIVEN_MAX + 1];

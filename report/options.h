@@ -79,8 +79,8 @@ void sc_options_defaults(struct sc_options *options);
 unsigned sc_options_parse(struct sc_options *options, const char *text,
                           sc_options_complain *complain, void *context);
 
-/* The same for `safecopy run`, which ends at a bad entry instead of ignoring it: the complaints do
- * not say that the entry is ignored. */
+/* Reads options as sc_options_parse does, but for `safecopy run`, which ends at a bad entry instead
+ * of ignoring it: the complaints do not say that the entry is ignored. */
 unsigned sc_options_check(struct sc_options *options, const char *text,
                           sc_options_complain *complain, void *context);
 

@@ -117,7 +117,8 @@ static bool take_rest(struct reader *reader)
     return last == '}' && take_char(reader, '\n');
 }
 
-/* The members come in the order in which sc_json_lines_run writes them. */
+/* Reads from the report's first line which process wrote it. Returns false if the file begins
+ * otherwise. The members come in the order in which sc_json_lines_run writes them. */
 bool sc_own_report_begins(int fd, struct sc_own_report_author *author)
 {
     struct reader reader = {.fd = fd};

@@ -20,7 +20,8 @@ const char *sc_path_base(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* A host without a name is called localhost: an empty %h could make the report a hidden file. */
+/* Finds the host's name. One without a name is called localhost: an empty %h could make the report
+ * a hidden file. */
 static void find_host(char *host, size_t size)
 {
     struct utsname name;

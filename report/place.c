@@ -61,8 +61,8 @@ static int descriptor_of(const char *path)
     return -1;
 }
 
-/* The library cannot read the options yet at this time, so the last report_path is found by
- * hand. */
+/* Finds the last report_path in the text of the options and notes its descriptor. The library
+ * cannot read the options yet at this time. */
 void sc_place_note_descriptor(const char *options)
 {
     static const char key[] = "report_path=";
@@ -366,8 +366,9 @@ void sc_place_withdraw(const char *path, const struct sc_file_identity *identity
     sc_file_close(fd);
 }
 
-/* By its path only the very file that was the report before is opened. A descriptor that
- * report_path names is opened as at first: whether it still leads there the caller has to see. */
+/* Opens the report again. By its path only the very file that was the report before is opened. A
+ * descriptor that report_path names is opened as at first: the caller has to check whether it still
+ * leads there. */
 int sc_place_open_again(const char *path, const struct sc_file_identity *identity)
 {
     int number = descriptor_of(path);

@@ -157,8 +157,8 @@ static unsigned count_in_flight(const struct sc_postmortem_stream *stream)
     return count;
 }
 
-/* The call's stack comes first and those of the frees next, since they tell most: the last stacks
- * are left out first. */
+/* Writes the line about a lost context. The call's stack comes first and those of the frees next,
+ * since they say most: the last stacks are left out first. */
 void sc_postmortem_line_write(struct sc_text *line, const struct sc_postmortem *postmortem,
                               uint64_t hazards, const uint64_t *by_code)
 {

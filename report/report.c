@@ -477,7 +477,8 @@ void sc_report_timing(const struct sc_hazard *hazard, const struct sc_report_tim
     unlock_report(&saved);
 }
 
-/* The stack is named without the lock, since naming takes the loader's. */
+/* Counts a call that passed the library by, and writes a line about it whenever the count is a
+ * power of two. The stack is named without the lock, since naming takes the loader's. */
 bool sc_report_missed(const struct sc_report_miss *miss)
 {
     struct saved saved = lock_report();
@@ -506,7 +507,8 @@ void sc_report_cupti(const struct sc_report_cupti *cupti)
     unlock_report(&saved);
 }
 
-/* The line is long and names many stacks, so it is made before the lock is taken. */
+/* Writes the line about a lost context. It is long and names many stacks, so it is made before the
+ * lock is taken. */
 void sc_report_postmortem(const struct sc_postmortem *postmortem)
 {
     static char bytes[1024 * 1024]; /* one caller, once in a process */
@@ -554,7 +556,7 @@ static bool strict_counts(const struct sc_options *options, const struct sc_repo
     return (options->certainty == SC_OBSERVED ? counts->observed : counts->hazards) > 0;
 }
 
-/* A process that fails by itself keeps its own status. */
+/* Returns the status to end with. A process that fails by itself keeps its own status. */
 int sc_report_exit_status(int own)
 {
     struct sc_report_counts counts;
@@ -660,7 +662,7 @@ static void print_summary(const struct sc_summary *summary, const struct sc_memo
     tell(&text);
 }
 
-/* The summary's line is written once; before an exec it may come without being the last. */
+/* Writes the summary's line, once; before an exec it may be written without being the last. */
 void sc_report_summary(const struct sc_report_totals *totals)
 {
     struct sc_summary summary;
@@ -763,7 +765,8 @@ void sc_report_say_aborting(const struct sc_report_totals *totals)
         print_summary(&summary, NULL);
 }
 
-/* In a forked child: everything begins anew, since the report and its counts are the parent's. */
+/* Makes everything begin anew in a forked child, since the report and its counts are the parent's.
+ */
 void sc_report_child(void)
 {
     if (report.fd >= 0 && sc_file_is_same(report.fd, &report.identity))

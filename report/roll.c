@@ -174,7 +174,7 @@ bool sc_roll_is_there(void)
     return roll_count != 0;
 }
 
-/* errno is kept, as this may run in a signal handler. */
+/* Writes a note that the process was killed. errno is kept, as this may run in a signal handler. */
 void sc_roll_note_killed(int32_t pid)
 {
     char bytes[64];
@@ -189,7 +189,8 @@ void sc_roll_note_killed(int32_t pid)
     errno = saved;
 }
 
-/* The path of the program is for people, and may be cut. */
+/* Writes a note that the library is off in this process. The path of the program is for people, and
+ * may be cut. */
 void sc_roll_note_off(void)
 {
     char path[256], bytes[sizeof path + 128];

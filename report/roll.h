@@ -47,9 +47,10 @@ enum { SC_ROLL_SEALS = 0x1 | 0x2 };
 /* The mode of the file when it is made, and after a process could not write a note. */
 enum { SC_ROLL_MODE = 0640, SC_ROLL_MODE_LACKS = 0600 };
 
-/* The size of the variable's value, with its NUL, and how many rolls are used. A command whose roll
- * leaves no room for the value that it was given leaves out all of that. A process uses no roll of
- * a longer value. If a value names more rolls, the first ones that can be read are used. */
+/* The greatest size of the variable's value, with its NUL, and how many of the rolls that it names
+ * are used. A command adds its roll to the value that it has inherited, or, if both together are
+ * too long, passes on its own roll alone. A process ignores a longer value. If a value names more
+ * rolls, the first ones that can be read are used. */
 enum { SC_ROLL_VALUE_SIZE = 512, SC_ROLL_MAX = 4 };
 
 enum sc_roll_note {

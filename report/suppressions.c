@@ -83,8 +83,9 @@ static const char *find_start(struct sc_part pattern, size_t at, const char *tex
     return first == '?' || first == '*' ? text : strchr(text, first);
 }
 
-/* After a mismatch only the last star takes one more byte: if an earlier star took more, the last
- * one would find nothing that it cannot find anyway. */
+/* Returns whether the text matches the pattern. After a mismatch only the last star takes one more
+ * byte: if an earlier star took more, the last one would find nothing that it cannot find anyway.
+ */
 bool sc_suppressions_glob(struct sc_part pattern, const char *text)
 {
     size_t at = 0, star = SIZE_MAX;

@@ -112,8 +112,8 @@ static bool read_name(int fd, const file_header *header, const section_header *t
     return count > 0 && name[0] != '\0' && memchr(name, '\0', (size_t)count);
 }
 
-/* The frame's return address may be the first of the next function, so the byte before it is looked
- * up. */
+/* Finds the name of the function that the frame is in. Its return address may be the first of the
+ * next function, so the byte before it is looked up. */
 static bool find_in(int fd, const struct sc_report_frame *frame, char *name, size_t size)
 {
     file_header header;

@@ -15,7 +15,8 @@ enum { MARK = 0xC0E, MARK_SHIFT = 52, NUMBER_SHIFT = 40, MODULES_MAX = 1 << 12 }
 
 static _Atomic(const char *) paths[MODULES_MAX];
 
-/* Returns a copy of the path in pages of its own, which stay for ever; NULL: no memory. */
+/* Returns a copy of the path in pages of its own, which stay for ever, or NULL if there is no
+ * memory. */
 static const char *copy_of(const char *path)
 {
     size_t size_bytes = strlen(path) + 1;
@@ -53,7 +54,9 @@ void sc_closed_modules_note(const char *path, uintptr_t start, uintptr_t end)
                                  (uint64_t)MARK << MARK_SHIFT | (uint64_t)number << NUMBER_SHIFT);
 }
 
-/* A word of a closed module has MARK in its high bits, then the module's index, then the offset. */
+/* Reads the module's path and the offset from a word that stands for a frame of a closed module: it
+ * has MARK in its high bits, then the module's index, then the offset. Returns false for any other
+ * word. */
 bool sc_closed_modules_frame(const void *word, const char **path, uintptr_t *offset)
 {
     uint64_t bits = (uint64_t)word;

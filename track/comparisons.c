@@ -110,7 +110,8 @@ void sc_comparisons_begin_equal(struct sc_inflight *inflight, const struct sc_op
         begin_comparison(inflight, comparisons, sc_inflight_op(inflight, id));
 }
 
-/* The comparisons, each of which lets its operation go again. */
+/* Makes the comparisons that were listed, without the lock. After each, its operation may be
+ * compared by others again. */
 void sc_comparisons_make(struct sc_inflight *inflight, struct sc_comparisons *comparisons)
 {
     for (unsigned i = 0; i < comparisons->count; i++) {

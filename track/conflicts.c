@@ -148,7 +148,8 @@ static void visit_host(struct conflict_visit *search)
         visit_host_ops(range, no_range, search);
 }
 
-/* Operations on device memory are found by address, those on host memory by their range. */
+/* Finds the operations that conflict with `info`: those on device memory by address, those on host
+ * memory by their range. */
 bool sc_conflicts_search(struct sc_inflight *inflight, const struct sc_op_info *info, bool awaited,
                          struct sc_ops *found)
 {

@@ -54,8 +54,8 @@ static const enum cell cells[][SC_PLACES][SC_PLACES] =
             },
 };
 
-/* The place of memory as the driver treats it: for a device that works with pageable memory itself
- * nothing is staged. */
+/* Returns the place of memory as the driver treats it: for a device that works with pageable memory
+ * itself nothing is staged. */
 static enum sc_copy_place place_of(const struct sc_copy_case *asked, enum sc_copy_place place)
 {
     bool is_staged = place == SC_PLACE_PAGEABLE || place == SC_PLACE_MANAGED_AS_HOST;
@@ -67,8 +67,8 @@ static struct sc_copy_manner manner_at(enum sc_copy_call call, const struct sc_c
     return manners[cells[call][place_of(asked, asked->src)][place_of(asked, asked->dst)]];
 }
 
-/* A large source in pageable memory is staged when the stream reaches the copy, and the call waits
- * until then. */
+/* Returns how an asynchronous copy treats its memory. A large source in pageable memory is staged
+ * when the stream reaches the copy, and the call waits until then. */
 static struct sc_copy_manner async_manner(const struct sc_copy_case *asked)
 {
     struct sc_copy_manner manner = manner_at(SC_COPY_ASYNC, asked);
@@ -82,8 +82,9 @@ static bool is_small(const struct sc_copy_case *asked)
     return asked->size_bytes <= BATCHED_BYTES_MAX;
 }
 
-/* A copy of a batch. For large copies, and for devices that use pageable memory directly, the
- * contract of the access order decides, and not what this driver does. */
+/* Returns how a copy of a batch treats its memory. For large copies, and for devices that use
+ * pageable memory directly, the contract of the access order decides, and not what this driver
+ * does. */
 static struct sc_copy_manner batch_manner(const struct sc_copy_case *asked)
 {
     struct sc_copy_manner manner = manner_at(asked->call, asked);
@@ -92,7 +93,8 @@ static struct sc_copy_manner batch_manner(const struct sc_copy_case *asked)
     return manner.read == SC_TAKEN && !is_small(asked) ? manners[LATE] : manner;
 }
 
-/* A launch treats the copy of a graph's node as an asynchronous call on the stream. */
+/* Returns how the copy treats its memory. A launch treats the copy of a graph's node as an
+ * asynchronous call on the stream. */
 struct sc_copy_manner sc_copy_manner_of(const struct sc_copy_case *asked)
 {
     switch (asked->call) {

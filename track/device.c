@@ -113,7 +113,7 @@ void sc_device_add(struct sc_inflight *inflight, const struct sc_op_info *info)
     SC_ASSERT(count_of(inflight) <= SC_DEVICE_OPS_MAX);
 }
 
-/* Returns the stream's next older operation with a number above `number`; NULL: there is none.
+/* Returns the stream's next older operation with a number above `number`, or NULL if there is none.
  * `*id`: the operation that was returned last, 0 at first. */
 static struct sc_op_info *next_behind(struct sc_inflight *inflight, uint32_t stream,
                                       uint64_t number, uint32_t *id)
@@ -169,7 +169,7 @@ void sc_device_forget(struct sc_inflight *inflight, uintptr_t address, size_t si
     } while (count == DROPPED_AT_ONCE);
 }
 
-/* The context whose memory and work it is: of a green context its primary one. */
+/* Returns the context whose memory and work it is: of a green context its primary one. */
 static uint32_t primary_of(struct sc_order *order, uint32_t context)
 {
     uint32_t primary = context ? sc_order_stream(order, context)->primary : 0;

@@ -41,8 +41,8 @@ static void set_handle(struct record *record, uintptr_t event)
     atomic_store_explicit(&record->handle, event | (is_wide ? WIDE : 0), memory_order_relaxed);
 }
 
-/* Finds and locks the event's record; NULL: there is none. Another thread may give the record to
- * another event before the lock is taken, so its handle is compared afterwards. */
+/* Finds and locks the event's record. Returns NULL if there is none. Another thread may give the
+ * record to another event before the lock is taken, so its handle is compared afterwards. */
 static inline struct record *lock_record(struct sc_events *events, uintptr_t event) SC_UNFOLLOWED
 {
     struct record *record = sc_handle_pointer(sc_handles_get(&events->records_of, event));
@@ -85,8 +85,8 @@ static bool was_taken_later(const struct sc_point *point, const struct sc_point 
     return point->legacy_number > other->legacy_number || point->call > other->call;
 }
 
-/* The later of the two times of the stream's last work: it is not known which of the records read
- * its time later, and the work counts as before both. */
+/* Returns the later of the two times of the stream's last work: it is not known which of the
+ * records read its time later, and the work counts as before both. */
 static inline uint64_t later_work(const struct sc_point *former, uint32_t stream, uint64_t ticks)
 {
     return former->stream == stream && former->work_ticks > ticks ? former->work_ticks : ticks;
@@ -103,8 +103,8 @@ static void put_point(struct record *record, uintptr_t event, const struct sc_po
     set_handle(record, event);
 }
 
-/* A point with a clock (`joined`) needs the tracker's lock, since references to clocks are counted
- * under it. */
+/* Stores the point of the event. A point with a clock (`joined`) needs the tracker's lock, since
+ * references to clocks are counted under it. */
 bool sc_events_set_plain(struct sc_events *events, uintptr_t event,
                          const struct sc_point *point) SC_UNFOLLOWED
 {
@@ -143,8 +143,8 @@ static inline void set_number(struct sc_point *point, const struct sc_event_numb
     point->number = number->number;
 }
 
-/* Gets or sets the number that the event stands for. False: the record is another event's, or its
- * point is wide. */
+/* Gets or sets the number that the event stands for. Returns false if the record is another
+ * event's, or its point is wide. */
 static inline bool access_number(struct record *record, uintptr_t event,
                                  struct sc_event_number *number, bool sets)
 {
@@ -158,8 +158,8 @@ static inline bool access_number(struct record *record, uintptr_t event,
     return true;
 }
 
-/* The inlined quick way to an event's number: one atomic exchange, if nobody else wants the
- * lock. False: not by this way. */
+/* Reads or sets the event's number under its lock, which is taken by one atomic exchange. Returns
+ * false if that is not possible, as where another thread wants the lock. */
 static inline __attribute__((always_inline)) bool access_simple(struct sc_events *events,
                                                                 uintptr_t event,
                                                                 struct sc_event_number *number,
@@ -207,8 +207,8 @@ static void replace_point(struct record *record, struct sc_order *order, uintptr
     sc_order_release_point(order, &left);
 }
 
-/* Takes an unused record for the event; NULL: no memory. Its lock is not initialised, since another
- * thread may still be about to lock it for a former event. */
+/* Takes an unused record for the event. Returns NULL if there is no memory. Its lock is not
+ * initialised, since another thread may still be about to lock it for a former event. */
 static struct record *take_record(struct sc_events *events, uintptr_t event)
 {
     uint32_t id = sc_pool_take_as_is(&events->records);

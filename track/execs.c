@@ -32,8 +32,7 @@ void sc_graphs_end_exec(struct sc_graphs *graphs, uintptr_t handle, bool is_empt
     sc_graphs_make_runs(graphs, handle);
 }
 
-/* Notes that a node of the exec may tell the host something during a launch, or may wait for the
- * host. */
+/* Notes that a node of the exec may notify the host during a launch, or may wait for the host. */
 void sc_graphs_note_host_contact(struct sc_graphs *graphs, uintptr_t handle, bool signals,
                                  bool awaits)
 {
@@ -51,7 +50,8 @@ void sc_graphs_note_kernel(struct sc_graphs *graphs, uintptr_t handle)
         sc_graphs_at(graphs, id)->exec.has_kernels = true;
 }
 
-/* The names are valid only if their number equals that of the nodes that the driver lists. */
+/* Copies the nodes' names of the exec, if their number equals that of the nodes that the driver
+ * lists; otherwise they are not valid, and false is returned. */
 bool sc_graphs_names_of(struct sc_graphs *graphs, uintptr_t handle, uintptr_t *names,
                         uint32_t count)
 {
@@ -162,7 +162,8 @@ uintptr_t sc_graphs_next_event(struct sc_graphs *graphs, uint32_t exec, bool wai
     return 0;
 }
 
-/* An exec without a known context ends with the context of the stream that it was launched on. */
+/* Notes that the exec was launched on the stream. An exec without a known context is from now on
+ * dropped together with the stream's context. */
 void sc_graphs_note_launched(struct sc_graphs *graphs, uintptr_t handle, uint32_t stream)
 {
     uint32_t id = sc_graphs_make_exec(graphs, handle);

@@ -12,8 +12,9 @@
 
 #include <stdbool.h>
 
-/* Returns how many of `count` things are complete. is_complete(context, at) answers for the thing
- * at position `at`, from 0. */
+/* Returns how many of `count` things are complete, which become complete in order: the position of
+ * the first that is not. is_complete(context, at) answers for the thing at position `at`, from 0.
+ */
 static inline unsigned sc_frontier(unsigned count, bool (*is_complete)(void *context, unsigned at),
                                    void *context)
 {

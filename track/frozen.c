@@ -97,7 +97,8 @@ static bool reveals(const struct sc_frozen_memory *memory, const struct sc_devic
            covers(&memory->set, read);
 }
 
-/* Only a copy to the host that reads nothing but what a memset has set shows that. */
+/* Notes the copy and fills in the hazard if it shows one: only a copy to the host that reads
+ * nothing but what a memset has set does. */
 bool sc_frozen_note_copy_to_host(struct sc_frozen *frozen, const struct sc_device_use *use,
                                  struct sc_hazard *hazard)
 {
@@ -115,7 +116,7 @@ bool sc_frozen_note_copy_to_host(struct sc_frozen *frozen, const struct sc_devic
 
 /* ---- what happens to memory ---- */
 
-/* Memory that captured work uses is dropped when it may have been written. */
+/* Drops memory that captured work uses, if the work may have written it. */
 void sc_frozen_note_use(struct sc_frozen *frozen, const struct sc_device_use *use)
 {
     for (unsigned i = frozen->count; i-- > 0;) {
@@ -166,8 +167,8 @@ void sc_frozen_forget_handle(struct sc_frozen *frozen, uintptr_t handle)
     sc_graph_writes_forget(&frozen->writes, handle);
 }
 
-/* It is not known which graph was changed. So no graph is known to read any of the pieces; the
- * execs that were made before still read them. */
+/* Notes that some graph, nobody knows which, was changed: no graph is known any more to read any of
+ * the pieces of memory. The execs that were made before still read them. */
 void sc_frozen_note_changed(struct sc_frozen *frozen)
 {
     for (unsigned i = frozen->count; i-- > 0;) {
@@ -219,8 +220,8 @@ void sc_frozen_note_launch(struct sc_frozen *frozen, uintptr_t exec, int32_t thr
     }
 }
 
-/* Memory that has been read by LAUNCHES launches, without having been written in between, is
- * reported and dropped. */
+/* Fills in the hazard of memory that LAUNCHES launches have read without a write in between, and
+ * drops that memory. Returns false if there is none. */
 bool sc_frozen_take_hazard(struct sc_frozen *frozen, struct sc_hazard *hazard)
 {
     for (unsigned i = 0; i < frozen->count; i++) {

@@ -38,14 +38,15 @@ void sc_graphs_note_inner(struct sc_graphs *graphs, uintptr_t handle, uintptr_t 
  * names. */
 enum { DEPTH_MAX = 16 };
 
-/* The node that this node is directly inside of; 0: it is in the outermost graph, or unknown. */
+/* Returns the node that this node is directly inside of. Returns 0 if it is in the outermost graph,
+ * or unknown. */
 static uintptr_t node_around(struct sc_graph *graph, uintptr_t node)
 {
     return graph->exec.has_inner ? (uintptr_t)sc_handles_get(&graph->exec.inner, node) : 0;
 }
 
-/* Returns the node of the outermost graph that this node lies within; 0: it lies in the outermost
- * graph itself, or it is unknown. */
+/* Returns the node of the outermost graph that this node lies within, or 0 if it lies in the
+ * outermost graph itself, or it is unknown. */
 static uintptr_t outer_of(struct sc_graph *graph, uintptr_t node)
 {
     uintptr_t outer = node_around(graph, node);
@@ -97,8 +98,8 @@ static uintptr_t inner_of(struct sc_graphs *graphs, const struct sc_graph *graph
     return sc_graphs_extra(graphs, sc_graph_use_at(graph, use))->inner;
 }
 
-/* Returns the first use, from this one on, of the inner node or of a node within it; 0: there is
- * none. */
+/* Returns the first use, from this one on, of the inner node or of a node within it, or 0 if there
+ * is none. */
 static uint32_t find_inner(struct sc_graphs *graphs, struct sc_graph *graph, uint32_t use,
                            uintptr_t inner)
 {

@@ -19,7 +19,7 @@ void sc_graph_free_device(struct sc_graphs *graphs, struct sc_graph *graph)
     *device = (struct sc_graph_device){.own = NULL};
 }
 
-/* The exec of the handle, made known if it is not; NULL: no memory. */
+/* Returns the exec of the handle, made known if it is not. Returns NULL if there is no memory. */
 static struct sc_graph *exec_of(struct sc_graphs *graphs, uintptr_t handle)
 {
     uint32_t id = sc_graphs_make_exec(graphs, handle);
@@ -77,8 +77,8 @@ static bool uses_own(const struct sc_graph *graph, const struct sc_graph_use *us
     return is_own(&graph->exec.device, use->shape.address, sc_shape_hull_bytes(&use->shape));
 }
 
-/* Kernels' addresses and other uses have room of their own. An exec whose uses are not all known
- * (is_left_out) keeps only frees. */
+/* Returns true if the exec keeps this use. Addresses that GPU kernels use and other uses have room
+ * of their own. An exec whose uses are not all known (is_left_out) keeps only frees. */
 bool sc_graph_takes_device(const struct sc_graph *graph, const struct sc_graph_use *use)
 {
     const struct sc_graph_device *device = &graph->exec.device;
@@ -129,8 +129,8 @@ static void add_free(struct sc_graphs *graphs, uintptr_t handle, const struct sc
     sc_graphs_add(graphs, handle, &use, NULL, NULL);
 }
 
-/* Memory that the exec's own nodes allocate has no fixed meaning for other nodes, so uses of it are
- * dropped. */
+/* Drops the uses of memory that the exec's own nodes allocate, since its addresses have no fixed
+ * meaning for other nodes, and adds the frees of other memory. */
 void sc_graphs_end_own_memory(struct sc_graphs *graphs, uintptr_t handle)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
@@ -176,7 +176,8 @@ void sc_graph_drop_races(struct sc_graph *graph, uintptr_t node)
     device->race_count = kept;
 }
 
-/* The list of races is allocated with the first one. */
+/* Adds the race to the exec's list, which is allocated with the first one. Returns false if there
+ * is no memory. */
 bool sc_graphs_add_race(struct sc_graphs *graphs, uintptr_t handle,
                         const struct sc_graph_race *race)
 {

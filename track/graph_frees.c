@@ -62,7 +62,8 @@ static bool is_use_in(const struct freed *freed, const struct sc_graph_use *use)
     return use->shape.address < freed->end && sc_graph_use_end(use) > freed->address;
 }
 
-/* An empty interval counts as one byte. */
+/* Returns true if a use of a graph names memory in the interval; an empty interval counts as one
+ * byte. */
 bool sc_graphs_name_memory(struct sc_graphs *graphs, uintptr_t address, size_t size_bytes)
 {
     size_t hull_bytes = size_bytes ? size_bytes : 1;

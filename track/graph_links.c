@@ -18,7 +18,7 @@ static struct sc_graph_link *link_at(const struct sc_graph *graph, uint32_t use)
     return &graph->links[use - 1];
 }
 
-/* The head of the hash chain of the node. The capacity of the list is a power of two. */
+/* Returns the head of the hash chain of the node. The capacity of the list is a power of two. */
 static uint32_t *first_hashed(const struct sc_graph *graph, uintptr_t node)
 {
     uint32_t hash = (uint32_t)((uint64_t)node * 0x9E3779B97F4A7C15u >> 32);
@@ -32,7 +32,7 @@ static uint32_t find_hashed(const struct sc_graph *graph, uint32_t use, uintptr_
     return use;
 }
 
-/* Returns the node's first use from this one on, by checking each use; 0: there is none. */
+/* Returns the node's first use from this one on, by checking each use, or 0 if there is none. */
 static uint32_t scan_from(const struct sc_graph *graph, uint32_t use, uintptr_t node)
 {
     for (; use <= graph->uses.count; use++)
@@ -84,8 +84,8 @@ void sc_graph_link_interval(struct sc_graphs *graphs, struct sc_graph *graph, ui
     interval->first_use = use;
 }
 
-/* Returns the use before this one in its interval's list; 0: it is the first. Without links the
- * list has to be walked. */
+/* Returns the use before this one in its interval's list, or 0 if it is the first. Without links
+ * the list has to be walked. */
 static uint32_t find_previous(const struct sc_graph *graph, uint32_t first, uint32_t use)
 {
     uint32_t previous = 0;

@@ -81,7 +81,8 @@ bool sc_graphs_set_stage(struct sc_graphs *graphs, uintptr_t handle, uintptr_t n
     return used;
 }
 
-/* A node notifies the host by an event that it records, or as a watched host node. */
+/* Records that the node notifies the host at this stage: by an event that it records, or as a
+ * watched host node. */
 void sc_graphs_set_notifies(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
                             unsigned stage)
 {
@@ -96,7 +97,8 @@ void sc_graphs_set_notifies(struct sc_graphs *graphs, uintptr_t handle, uintptr_
     sc_graph_note_stale(graph);
 }
 
-/* A watched host node has its stage in its record, a node that records an event in that event's. */
+/* Returns the stage that the node has notified of. A watched host node has it in its own record, a
+ * node that records an event in that event's. */
 uint8_t sc_graph_notified_stage(const struct sc_graph *graph, uintptr_t node)
 {
     const struct sc_watched_node *watched = sc_watched_nodes_find(graph->exec.watched, node);
@@ -123,7 +125,8 @@ void sc_graph_add_flags(struct sc_graph_flags *flags, unsigned *seen,
     flags->stage = use->stage;
 }
 
-/* SC_UNSURE_LEFT_OUT is left out, since it comes from the body that a node lies in. */
+/* Returns the flags of the node, without SC_UNSURE_LEFT_OUT, which comes from the body that a node
+ * lies in. */
 struct sc_graph_flags sc_graphs_get_flags(struct sc_graphs *graphs, uintptr_t handle,
                                           uintptr_t node)
 {

@@ -16,7 +16,7 @@ static enum sort sort_of(const struct sc_graph_use *use)
     return sc_graph_is_of_device(use) ? OF_DEVICE : OF_HOST;
 }
 
-/* The place of the use's stage in the order of runs: what no node tells of comes last. */
+/* Returns the place of the use's stage in the order of runs: what no node tells of comes last. */
 static uint32_t stage_of(const struct sc_graph_use *use)
 {
     return use->stage ? use->stage : SC_STAGES_MAX + 1;
@@ -194,7 +194,7 @@ static uint32_t stages_of(const struct sc_graph_uses *runs, uint32_t first)
     return stages;
 }
 
-/* A run of unknown order is never selected. */
+/* Returns true if the run is of the selected kind. A run of unknown order never is. */
 bool sc_graphs_run_is_selected(const struct sc_graph_use *run, int which)
 {
     bool is_noted = which >= 0 || which == SC_RUNS_IN_FLIGHT;

@@ -13,7 +13,7 @@ static void remove_at(struct sc_graph_write_intervals *intervals, unsigned i)
             (intervals->count - i) * sizeof *intervals->of);
 }
 
-/* The gap between an interval and the next one. */
+/* Returns the gap between an interval and the next one. */
 static uintptr_t gap_behind(const struct sc_graph_write_intervals *intervals, unsigned i)
 {
     return intervals->of[i + 1].first - intervals->of[i].last;

@@ -61,7 +61,7 @@ static bool is_orphan(uintptr_t handle)
     return handle == sc_graphs_orphan(handle);
 }
 
-/* Returns the id of the graph, which gets a record if it has none; 0: no memory. */
+/* Returns the id of the graph, which gets a record if it has none, or 0 if there is no memory. */
 static uint32_t find_or_make(struct sc_graphs *graphs, uintptr_t handle)
 {
     uint32_t id = sc_graphs_find(graphs, handle);
@@ -99,8 +99,8 @@ static struct copy *copy_of(void *bytes)
     return (struct copy *)(void *)((char *)bytes - offsetof(struct copy, bytes));
 }
 
-/* The copy has a header with its size and the number of its uses. With `for_ever` it has one use
- * more than there are. */
+/* Allocates a copy, with a header that has its size and the number of its users: none yet, or one
+ * with `for_ever`, so that the copy is never freed. */
 void *sc_graphs_alloc_copy(struct sc_graphs *graphs, size_t size_bytes, bool for_ever)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
@@ -472,7 +472,7 @@ void sc_graphs_drop_use(struct sc_graphs *graphs, struct sc_graph *graph, uint32
     SC_CHECK_OF(graph->uses.count, sc_consistency_of_graph(graphs, graph));
 }
 
-/* Node 0 stands for all nodes. */
+/* Drops what is recorded of the node; node 0 stands for all nodes. */
 void sc_graphs_drop_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
@@ -511,7 +511,8 @@ void sc_graphs_attach(struct sc_graphs *graphs, uint32_t id)
         name_node(graphs, graph, &graph->uses.list[i]);
 }
 
-/* The point holds a reference to its stream's id, so that the id is not used for another stream. */
+/* Stores the exec's last launch. It holds a reference to the stream's id, so that the id is not
+ * used for another stream. */
 void sc_graphs_set_last_launch(struct sc_graphs *graphs, struct sc_graph *graph, uint32_t stream)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
@@ -572,8 +573,8 @@ static bool is_by_the_same(const struct sc_graph_author *a, const struct sc_grap
     return a->api == b->api && a->stack == b->stack;
 }
 
-/* A captured node has no name, so its uses are recognised by their bytes. If several calls added
- * such uses, no author is returned. */
+/* Returns the call that has added the node's uses. A captured node has no name, so its uses are
+ * recognised by their bytes. If several calls added such uses, none is returned. */
 struct sc_graph_author sc_graphs_find_author(struct sc_graphs *graphs, uintptr_t handle,
                                              uintptr_t node, const struct sc_graph_use *use)
 {

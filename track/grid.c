@@ -84,8 +84,8 @@ static void set_level(struct sc_grid *grid, int level, bool lived_in)
     atomic_store_explicit(&grid->levels, levels, memory_order_release);
 }
 
-/* The populated levels, for loops of the form: for (levels = levels_of(grid); levels; levels &=
- * levels - 1). */
+/* Returns the populated levels, for loops of the form: for (levels = levels_of(grid); levels;
+ * levels &= levels - 1). */
 static uint32_t levels_of(struct sc_grid *grid)
 {
     return atomic_load_explicit(&grid->levels, memory_order_acquire);
@@ -248,7 +248,8 @@ static uint32_t find_in_chain(struct sc_grid *grid, uint32_t slot, uintptr_t add
     return 0;
 }
 
-/* On each populated level, one cell contains the address; its chain is searched. */
+/* Returns the id of an item at the address, or 0. On each populated level one cell contains the
+ * address; its chain is searched. */
 uint32_t sc_grid_find_at_locked(struct sc_grid *grid, uintptr_t address)
 {
     for (uint32_t levels = levels_of(grid); levels; levels &= levels - 1) {
@@ -337,7 +338,7 @@ static bool counts_here(const struct sc_grid_node *node, uint32_t entry, int lev
     return span.level == level && counted_in == cell && linked_from == cell;
 }
 
-/* How many cells a walk over the interval would look at. */
+/* Returns how many cells a walk over the interval would visit. */
 uint64_t sc_grid_overlap_cost(struct sc_grid *grid, uintptr_t address, size_t size_bytes)
 {
     uint64_t cells = 0;
@@ -362,7 +363,7 @@ static void enter_grid(struct sc_grid_walk *walk, struct sc_grid *grid)
     walk->end_cell = by_table ? (uint64_t)grid->mask + 1 : 0;
 }
 
-/* Moves the walk to the next chain. False: there is none. */
+/* Moves the walk to the next chain. Returns false if there is none. */
 static bool advance_walk(struct sc_grid_walk *walk)
 {
     if (++walk->cell >= walk->end_cell && walk->levels) {

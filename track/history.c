@@ -30,8 +30,8 @@ static struct sc_history_entry unpack_entry(_Atomic uint64_t *words)
     };
 }
 
-/* Reads the entry with this number. False: its place has another entry by now, or one that is being
- * written. */
+/* Reads the entry with this number. Returns false if its place has another entry by now, or one
+ * that is being written. */
 static bool read_one(struct sc_history_ring *ring, uint64_t number, struct sc_history_entry *entry)
 {
     __typeof__(&ring->entries[0]) place = &ring->entries[number % SC_HISTORY_LENGTH];
@@ -41,7 +41,7 @@ static bool read_one(struct sc_history_ring *ring, uint64_t number, struct sc_hi
     return atomic_load_explicit(&place->number, memory_order_relaxed) == number;
 }
 
-/* The greatest number in the ring; 0: it is empty. */
+/* Returns the greatest number in the ring, or 0 if it is empty. */
 static uint64_t last_number(struct sc_history_ring *ring)
 {
     uint64_t last = 0;

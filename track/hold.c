@@ -88,7 +88,8 @@ static bool make_room(struct sc_holds *holds, struct sc_hold *hold)
     return true;
 }
 
-/* A hold keeps one ticket for each stream, the latest. */
+/* Adds the ticket (a position in a stream) that the hold waits for. A hold keeps one ticket for
+ * each stream, the latest. */
 bool sc_holds_require(struct sc_holds *holds, uint32_t id, const struct sc_ticket *ticket)
 {
     SC_ASSERT_GUARDED(&holds->pool);
@@ -222,7 +223,8 @@ void sc_holds_forget_graphs_of(struct sc_holds *holds, uint32_t context)
             sc_holds_at(holds, id)->by_graph = false;
 }
 
-/* A launch of a graph uses freed memory: holds on it wait for the launch as well. */
+/* Makes holds on memory in the interval, except those that only wait, wait for this ticket as well:
+ * a launch of a graph uses the freed memory. */
 void sc_holds_require_in(struct sc_holds *holds, uintptr_t address, size_t size_bytes,
                          const struct sc_ticket *ticket)
 {

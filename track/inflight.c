@@ -217,7 +217,7 @@ void sc_inflight_remove_range_at(struct sc_inflight *inflight, uintptr_t address
         sc_inflight_remove_range(inflight, range);
 }
 
-/* Returns a range of the context's memory; 0: there is none. */
+/* Returns a range of the context's memory, or 0 if there is none. */
 static uint32_t range_of_context(struct sc_inflight *inflight, uint32_t context)
 {
     SC_GRID_EACH (walk, &inflight->range_grid, 0, SIZE_MAX) {
@@ -612,8 +612,10 @@ static bool add_if_changed(struct sc_inflight *inflight, const struct sc_op *op,
     return true;
 }
 
-/* Also compares sources that share pages with the interval. The operation that writes the interval
- * may guard these pages, and then the sources cannot be read until an access unprotects them. */
+/* Adds to `overwritten` the operations whose sources, in pages of the interval, have changed, and
+ * marks those that overlap the interval as not stable. The whole pages count, since the operation
+ * that writes the interval may protect them, and then sources in them cannot be read until an
+ * access unprotects them. */
 void sc_inflight_seal(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                       struct sc_ops *overwritten)
 {
@@ -907,7 +909,7 @@ static inline bool is_of(const struct sc_op_info *info, const struct sc_simple_c
            info->shape.rows == 1 && info->direction == (copy->to_host ? SC_D2H : SC_H2D);
 }
 
-/* Returns the operation in flight that is equal to this simple copy; 0: there is none. */
+/* Returns the operation in flight that is equal to this simple copy, or 0 if there is none. */
 static inline uint32_t find_alike(struct sc_inflight *inflight, const struct sc_simple_copy *copy)
 {
     uint32_t id = get(key_head(inflight, copy->host, copy->size_bytes, copy->stream));
@@ -1245,7 +1247,8 @@ bool sc_inflight_retire(struct sc_inflight *inflight, uint32_t stream, unsigned 
     return false;
 }
 
-/* Operations before first_open are retained already, so each operation is visited once. */
+/* Marks the stream's operations that are complete as retained. Those before first_open are marked
+ * already, so each operation is visited once. */
 void sc_inflight_note_complete(struct sc_inflight *inflight, uint32_t id)
 {
     SC_ASSERT_GUARDED(&inflight->ops);

@@ -8,7 +8,8 @@
 
 enum { WORDS = SC_KERNEL_FLAG_BYTES_MAX / sizeof(uint64_t), LOOKS_MAX = 32, STEPS_MAX = 1024 };
 
-/* The bytes are read in a way that also copes with unreadable memory. */
+/* Returns a digest of the range's bytes, which are read in a way that also copes with unreadable
+ * memory. */
 uint64_t sc_kernel_flags_digest(struct sc_inflight *inflight, uint32_t range)
 {
     SC_ASSERT_GUARDED(&inflight->ops);

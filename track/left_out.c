@@ -61,7 +61,7 @@ void sc_left_out_free(struct sc_left_out *left_out)
     sc_pages_unmap(left_out, sizeof *left_out);
 }
 
-/* Clears only the counts: nothing is read behind these. */
+/* Clears only the counts: nothing is read after these. */
 void sc_left_out_clear(struct sc_left_out *left_out)
 {
     memset(left_out, 0, offsetof(struct sc_left_out, sites));
@@ -85,7 +85,7 @@ static bool has_room(struct sc_left_out *left_out, bool fits)
 
 /* ---- noting ---- */
 
-/* The uses come first, then the names. */
+/* Returns use number `i` of the operation: the uses come first, then the names. */
 struct sc_device_use sc_left_out_use(const struct sc_left_out_op *op, unsigned i)
 {
     return i < op->use_count ? op->uses[i] : sc_device_use_named(op->names[i - op->use_count]);
@@ -307,8 +307,8 @@ static bool belong_together(const struct sc_left_out *left_out, const struct use
            is_left_to_it(left_out, use, node);
 }
 
-/* Returns the first captured use that belongs to the work; NULL: there is none, or the graph does
- * the same. */
+/* Returns the first captured use that belongs to the work, or NULL if there is none, or the graph
+ * does the same. */
 static const struct use *find_node(const struct sc_left_out *left_out, const struct use *use)
 {
     EACH_USE (node, &left_out->captured)

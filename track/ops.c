@@ -14,7 +14,7 @@ enum { BLOCKS = 64, BLOCK_OPS = SC_TRACK_OPS_MAX };
 static struct sc_op_info blocks[BLOCKS][BLOCK_OPS];
 static _Atomic uint64_t taken; /* a bit for each block that is taken */
 
-/* Takes one of the fixed blocks; if all are taken, maps memory. NULL: there is none. */
+/* Takes one of the fixed blocks; if all are taken, maps memory. Returns NULL if there is none. */
 static struct sc_op_info *take_block(void)
 {
     uint64_t now = atomic_load_explicit(&taken, memory_order_relaxed);

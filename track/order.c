@@ -39,7 +39,7 @@ static size_t clock_bytes(uint32_t capacity)
     return sizeof(struct sc_clock) + capacity * sizeof(struct entry);
 }
 
-/* Makes a clock without entries, with one reference. NULL: no memory. */
+/* Makes a clock without entries, with one reference. Returns NULL if there is no memory. */
 static struct sc_clock *new_clock(struct sc_order *order, uint32_t capacity)
 {
     struct sc_clock *clock = sc_arena_alloc(&order->arena, clock_bytes(capacity));
@@ -98,7 +98,7 @@ static bool is_clock_known(struct sc_order *order, const struct sc_clock *clock)
     return true;
 }
 
-/* Adds an entry behind the last one of a clock that is being made, unless the host knows it to be
+/* Adds an entry after the last one of a clock that is being made, unless the host knows it to be
  * done. */
 static void append(struct sc_order *order, struct sc_clock *clock, struct entry entry)
 {
@@ -114,7 +114,7 @@ static uint64_t larger(uint64_t left, uint64_t right)
 }
 
 /* Makes a clock that has, for each stream, the larger number of either clock. `left` and `right`
- * may be NULL, which means empty. NULL: no memory. */
+ * may be NULL, which means empty. Returns NULL if there is no memory. */
 static struct sc_clock *merge_clocks(struct sc_order *order, const struct sc_clock *left,
                                      const struct sc_clock *right)
 {
@@ -417,7 +417,8 @@ static bool join_clock(struct sc_order *order, struct sc_stream *stream,
     return true;
 }
 
-/* What the host knows to be done orders nothing: the stream is as if it had never joined that. */
+/* Makes the stream as if it had never joined other work. Is called when the host knows that work to
+ * be done, as it orders nothing then. */
 static void forget_joined(struct sc_order *order, struct sc_stream *stream)
 {
     drop_clock(order, stream->joined);
@@ -425,7 +426,7 @@ static void forget_joined(struct sc_order *order, struct sc_stream *stream)
     set_tie(stream, SC_TIE_JOINED, false);
 }
 
-/* The legacy stream's next call comes after what its blocking streams have waited for. */
+/* Orders the legacy stream's next call after what its blocking streams have waited for. */
 static void join_awaited(struct sc_order *order, struct sc_stream *legacy)
 {
     if (!legacy->awaited || !join_clock(order, legacy, legacy->awaited))
@@ -534,7 +535,7 @@ static void end_legacy(struct sc_order *order, struct sc_stream *stream, struct 
     note_any_change(order);
 }
 
-/* Has the stream join the legacy calls that had ended when the call began. */
+/* Makes the stream join the legacy calls that had ended when the call began. */
 static void end_blocking(struct sc_order *order, struct sc_stream *stream,
                          const struct sc_order_call *call)
 {
@@ -808,7 +809,8 @@ void sc_order_release_point(struct sc_order *order, struct sc_point *point)
     *point = (struct sc_point){0};
 }
 
-/* Blocking streams of a legacy stream come after the point as well. */
+/* Orders later work on the stream after the point; if it is a legacy stream, work on its blocking
+ * streams as well. */
 bool sc_order_note_wait(struct sc_order *order, uint32_t id, const struct sc_point *point)
 {
     SC_ASSERT_GUARDED(&order->streams);
@@ -851,7 +853,7 @@ static void note_clock_known(struct sc_order *order, const struct sc_clock *cloc
     }
 }
 
-/* The slow part of sc_order_note_known, for a point with numbers of several streams. */
+/* Is the slow part of sc_order_note_known, for a point with numbers of several streams. */
 static __attribute__((noinline)) void note_point_known(struct sc_order *order,
                                                        const struct sc_point *point)
 {
@@ -872,7 +874,8 @@ void sc_order_note_known(struct sc_order *order, const struct sc_point *point)
     SC_CHECK(sc_consistency_of_order(order, point->stream));
 }
 
-/* Only if the stream's numbers are still those of the point. */
+/* Notes that all work of the stream is known done, if nothing was issued since the point: the
+ * stream's numbers are still the point's. */
 void sc_order_note_all_known(struct sc_order *order, const struct sc_point *point)
 {
     SC_ASSERT_GUARDED(&order->streams);
@@ -957,7 +960,7 @@ static void note_signals(struct sc_order *order)
         set_tie(sc_order_stream(order, id), SC_TIE_SIGNALS, true);
 }
 
-/* The clock's entries are covered by a signal that may have come before any mark. */
+/* Notes, for each entry of the clock, a signal that may have come before any mark. */
 static void note_past(struct sc_order *order, const struct sc_clock *clock)
 {
     for (uint32_t i = 0; clock && i < clock->count; i++)

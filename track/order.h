@@ -243,7 +243,7 @@ static inline bool sc_order_attends(struct sc_order *order, enum sc_attends what
     return atomic_load_explicit(&order->attends, memory_order_relaxed) & what;
 }
 
-/* Sets whether there is anything of this kind in the process. */
+/* Sets whether the process has anything of this kind (enum sc_attends). */
 static inline void sc_order_attend(struct sc_order *order, enum sc_attends what, bool on)
 {
     uint32_t attends = atomic_load_explicit(&order->attends, memory_order_relaxed);

@@ -79,8 +79,8 @@ static enum sc_snapshots snapshots_of(struct sc_inflight *inflight, const struct
         &sc_inflight_range(inflight, info->range)->snapshots, memory_order_acquire);
 }
 
-/* May the source be read directly? Pinned memory exists as long as its range is known. Other
- * memory, and pages that may be protected, have to be read by a system call. */
+/* Returns true if the source may be read directly. Pinned memory exists as long as its range is
+ * known. Other memory, and pages that may be protected, have to be read by a system call. */
 static inline __attribute__((always_inline)) bool can_read(struct sc_inflight *inflight,
                                                            const struct sc_op_info *info,
                                                            uintptr_t address, size_t size_bytes)
@@ -95,7 +95,7 @@ bool sc_source_copies_can_read(struct sc_inflight *inflight, const struct sc_op_
     return can_read(inflight, info, address, size_bytes);
 }
 
-/* Does the memory still have these bytes? */
+/* Returns true if the memory still has these bytes. */
 static inline __attribute__((always_inline)) bool still_holds(struct sc_inflight *inflight,
                                                               const struct sc_op_info *info,
                                                               uintptr_t address, const void *copy,
@@ -234,8 +234,8 @@ static bool edge_holds(struct sc_inflight *inflight, const struct sc_op_info *in
            still_holds(inflight, info, address, info->edges[edge]->bytes, info->edge_bytes[edge]);
 }
 
-/* Do the parts of a source without a snapshot still have their bytes: its edges, and the copied
- * pages? */
+/* Returns true if the parts of a source without a snapshot still have their bytes: its edges, and
+ * the copied pages. */
 static __attribute__((noinline)) bool parts_hold(struct sc_inflight *inflight,
                                                  const struct sc_op *op)
 {

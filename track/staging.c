@@ -210,7 +210,7 @@ static bool has_enough(const struct sc_slot *slot)
     return list->first || list->bytes + SC_STAGING_BLOCK_BYTES <= most_bytes(list);
 }
 
-/* The stream keeps the slot if it keeps none. False: it keeps another one. */
+/* Makes the stream keep the slot, if it keeps none. Returns false if it keeps another one. */
 static bool offer(_Atomic(struct sc_slot *) *kept, struct sc_slot *slot)
 {
     struct sc_slot *none = NULL;
@@ -242,8 +242,8 @@ void sc_staging_release_to_stream(struct sc_slot *slot, const struct sc_ticket *
     give_slot(slot, complete);
 }
 
-/* The kept slot may be of another context's staging memory. Then it is returned to the stream,
- * unless the stream has got another one meanwhile; in that rare case it is lost. */
+/* Takes the slot that the stream keeps. It may be of another context's staging memory. Then it is
+ * put back, unless the stream has got another one meanwhile; in that rare case it is lost. */
 struct sc_slot *sc_staging_take_kept(struct sc_staging *staging, uint32_t stream, size_t size_bytes)
 {
     unsigned c = class_of(staging, size_bytes);
@@ -261,7 +261,7 @@ struct sc_slot *sc_staging_take_kept(struct sc_staging *staging, uint32_t stream
     return NULL;
 }
 
-/* Has the stream keep a free slot for its next copy, in place of the one that was taken. */
+/* Makes the stream keep a free slot for its next copy, in place of the one that was taken. */
 void sc_staging_refill_kept(const struct sc_slot *slot, uint32_t id)
 {
     struct sc_staging *staging = slot->staging;

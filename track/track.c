@@ -460,7 +460,8 @@ bool sc_track_guards_until_known(struct sc_track *track)
 
 /* ---- operations ---- */
 
-/* Operations on device memory are searched for under the lock only if one may overlap. */
+/* Finds the operations that conflict with `info`. Those on device memory are searched for under the
+ * lock only if one may overlap. */
 void sc_track_conflicts(struct sc_track *track, const struct sc_op_info *info, bool awaited,
                         struct sc_ops *conflicts)
 {
@@ -492,8 +493,9 @@ static void add_op(struct sc_track *track, struct sc_op_info *info, struct sc_op
         sc_source_copies_release_slots(info);
 }
 
-/* Between the two uses of the lock the source is compared without it. Meanwhile the thread counts
- * as holding a lock of the library's, so that no signal handler stops it. */
+/* Compares the source of an equal operation between two uses of the lock, without holding it.
+ * Meanwhile the thread counts as holding a lock of the library's, so that no signal handler stops
+ * it. */
 __attribute__((noinline)) void sc_track_compare_equal(struct sc_track *track,
                                                       const struct sc_op_info *info,
                                                       struct sc_simple_copy *copy)
@@ -525,7 +527,8 @@ static void issue_locked(struct sc_track *track, struct sc_op_info *info, struct
     add_op(track, info, &issued->overwritten);
 }
 
-/* Large sources of equal operations are compared before the lock is taken. */
+/* Records the operations of the call. Large sources of equal operations are compared before the
+ * lock is taken. */
 void sc_track_issue(struct sc_track *track, struct sc_order_call *call, struct sc_op_info *infos,
                     unsigned count, struct sc_issued *issued)
 {

@@ -132,7 +132,8 @@ static struct sc_point point_of_stage(const struct sc_point *before, const struc
     return point;
 }
 
-/* Each event stands for the stages that all nodes recording it notify of (event->stands). */
+/* Sets the points of the events that the launch records. Each event stands for the stages that all
+ * nodes recording it notify of (event->stands). */
 void sc_track_note_launch_records(struct sc_track *track, uint32_t exec, struct sc_point *point,
                                   const struct sc_stages *stages)
 {

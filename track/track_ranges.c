@@ -66,7 +66,8 @@ static uint64_t version_of_ranges(struct sc_track *track)
     return atomic_load_explicit(&track->inflight.range_grid.version, memory_order_acquire) << 32;
 }
 
-/* The result is remembered with the version of the ranges, for the next look-up of this thread. */
+/* Finds the range at the address, and remembers it, with the version of the ranges, for the next
+ * look-up of this thread. */
 static __attribute__((noinline)) uint32_t look_for_range(struct sc_track *track, uintptr_t address)
 {
     uint64_t version = version_of_ranges(track);
@@ -88,8 +89,8 @@ static inline bool holds(const struct sc_range *range, uintptr_t address, size_t
     return address - start < range_bytes && size_bytes <= range_bytes - (address - start);
 }
 
-/* Returns the range of the last look-up if it contains the address; 0: the range has to be looked
- * up. */
+/* Returns the range of the last look-up if it contains the address, or 0 if the range has to be
+ * looked up. */
 static inline uint32_t remembered(struct sc_track *track, uintptr_t address, size_t size_bytes)
 {
     uint64_t known = atomic_load_explicit(last_of(address), memory_order_relaxed);

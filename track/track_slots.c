@@ -148,7 +148,8 @@ static void take_snapshot(struct sc_track *track, struct sc_staging *staging,
         copy->slot = sc_staging_take_kept(staging, copy->stream, copy->size_bytes);
 }
 
-/* A copy to the host needs no slot; it is simple if nothing in flight conflicts. */
+/* Begins a simple copy. A copy to the host needs no slot; it is simple if nothing in flight
+ * conflicts. */
 bool sc_track_begin_simple_copy(struct sc_track *track, struct sc_staging *staging,
                                 struct sc_simple_copy *copy)
 {

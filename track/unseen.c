@@ -97,7 +97,7 @@ struct sc_ticket sc_unseen_begin(struct sc_order *order, uint32_t stream)
     return ticket;
 }
 
-/* There is no memory to note a wait: every operation counts as unseen from now on. */
+/* Notes that there is no memory to record a wait: every operation counts as unseen from now on. */
 static void lose_waits(struct sc_order *order)
 {
     if (!order->unseen.is_lost)
@@ -105,7 +105,8 @@ static void lose_waits(struct sc_order *order)
     order->unseen.is_lost = true;
 }
 
-/* Without memory for a record all later work counts as unseen. */
+/* Records what is issued from `from` on until now as an unseen wait. Without memory for a record
+ * all later work counts as unseen. */
 void sc_unseen_end(struct sc_order *order, const struct sc_ticket *from)
 {
     SC_ASSERT_GUARDED(&order->streams);
@@ -164,13 +165,14 @@ static bool is_behind(struct sc_order *order, uint32_t stream, const struct sc_p
            (after && sc_order_point_covers(after, &first));
 }
 
-/* The bit of the wait in marks; several waits may have the same bit. */
+/* Returns the bit of the wait in marks; several waits may have the same bit. */
 static uint64_t bit_of(const struct wait *wait)
 {
     return (uint64_t)1 << wait->place % SC_UNSEEN_BITS;
 }
 
-/* With too many open waits, the mark has all bits. */
+/* Returns the mark that says which open waits may come before work on the stream. With too many
+ * open waits it has all bits. */
 struct sc_unseen_mark sc_unseen_find_before(struct sc_order *order, uint32_t stream,
                                             const struct sc_point *after)
 {

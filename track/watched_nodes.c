@@ -160,7 +160,7 @@ static struct sc_point point_of(const struct sc_watched_launch *launch, unsigned
 
 /* Gives up the oldest launch if there are too many: the host may learn that it is done without the
  * library seeing it. If its operations are not recorded yet, its call is still under way, and it
- * stays. Returns the launch's `open`; 0: none was given up. */
+ * stays. Returns the launch's `open`. Returns 0 if none was given up. */
 static unsigned give_up_oldest(struct sc_order *order, struct sc_watched_nodes *watched)
 {
     struct sc_watched_launch *oldest = watched->oldest;
@@ -220,7 +220,8 @@ void sc_watched_nodes_fail_launch(struct sc_order *order, struct sc_watched_laun
     free_if_abandoned(order, watched);
 }
 
-/* Nodes may have run before the call returned; their effect is returned here. */
+/* Ends the call that launches. Nodes may have run before it returned; the point that they have
+ * reached is returned. */
 struct sc_point sc_watched_nodes_end_launch(struct sc_order *order,
                                             struct sc_watched_launch *launch,
                                             const struct sc_stages *stages)
@@ -256,7 +257,7 @@ static struct sc_watched_run note_run(struct sc_order *order, struct sc_watched_
     return run;
 }
 
-/* The number of the run tells to which launch it belongs. */
+/* Notes that the node has run. The number of the run tells to which launch it belongs. */
 struct sc_watched_run sc_watched_nodes_note_run(struct sc_order *order,
                                                 struct sc_watched_node *node)
 {

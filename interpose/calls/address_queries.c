@@ -13,7 +13,8 @@
 
 static char never_registered;
 
-/* The address to ask the driver about: another one where the program has given the memory back. */
+/* Returns the address to ask the driver about: another one where the program has given the memory
+ * back. */
 static uintptr_t address_to_ask(uintptr_t address)
 {
     bool is_gone = sc_track_has_any(&sc_track, SC_HAS_HOLDS) && sc_active() &&

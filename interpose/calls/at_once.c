@@ -68,8 +68,9 @@ static bool is_found_waiting(const struct sc_op_info *op, struct sc_excuses_stan
     return true;
 }
 
-/* A host function or a kernel before the operation may itself wait for what the program does after
- * this call. So the wait ends when one is found to be waiting. */
+/* Waits for the operation until the deadline. A host function or a GPU kernel before the operation
+ * may itself wait for what the program does after this call, so the wait ends when one is found to
+ * be waiting. */
 enum sc_awaited sc_at_once_await(const struct sc_call *call, const struct sc_op_info *op,
                                  uint64_t deadline_ns)
 {
@@ -141,8 +142,8 @@ static void judge(const struct sc_at_once *touch, const struct sc_op_info *touch
     sc_nvtx_stall_end();
 }
 
-/* Called in place of `judge` if the order of the call cannot be known: only counts the touch as not
- * judged, if there is a conflict. */
+/* Counts the access as not judged, if there is a conflict. Is called in place of `judge` if the
+ * order of the call cannot be known. */
 static void count_unjudged(const struct sc_at_once *touch, const struct sc_op_info *touched)
 {
     SC_OPS(conflicts);

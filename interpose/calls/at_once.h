@@ -50,8 +50,8 @@ void sc_at_once_judge(const struct sc_at_once *touch, uint32_t range);
  * all the same. */
 enum sc_awaited { SC_AWAITED, SC_AWAITS_PROGRAM, SC_OVERDUE };
 
-/* Waits, until `deadline_ns` at most, for an operation that the call is to come after. Asks the
- * device at least once. */
+/* Waits, until `deadline_ns` at most, until the device has done the operation, which the call has
+ * to come after. Asks the driver at least once. */
 enum sc_awaited sc_at_once_await(const struct sc_call *call, const struct sc_op_info *op,
                                  uint64_t deadline_ns);
 

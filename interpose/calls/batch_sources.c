@@ -82,8 +82,8 @@ static struct sc_slot *take_edge_snapshot(const struct sc_batch *batch, const st
     return sc_snapshots_take(batch->stream->context, op->direction, op->stable, &edge);
 }
 
-/* The size of the part of a page between a copy's end and the guarded pages. More than a page is no
- * edge: 0. */
+/* Returns the size of the part of a page between a copy's end and the guarded pages. More than a
+ * page is no edge: 0. */
 static uint16_t edge_between(uintptr_t from, uintptr_t to)
 {
     size_t size_bytes = to > from ? to - from : 0;
@@ -226,7 +226,8 @@ bool sc_batch_sources_are_replaced(const struct sc_batch *batch)
     return sc_options.mode == SC_MODE_FIX && !sc_replaying_is_on() && batch->scratch_bytes;
 }
 
-/* One piece, or three if the ends of a protected source are read from snapshots. */
+/* Returns into how many pieces the copy is split: one, or three if the ends of a protected source
+ * are read from snapshots. */
 unsigned sc_batch_sources_pieces(const struct sc_batch *batch, size_t index, size_t size_bytes,
                                  struct sc_batch_piece pieces[SC_BATCH_PIECES_MAX])
 {
@@ -254,8 +255,8 @@ static void give_back(struct sc_slot *slot)
         sc_snapshots_return(slot);
 }
 
-/* The operation frees what replaces the source when the device has read it. If a range was added or
- * removed meanwhile, the copy has no operation, and its slots are released. */
+/* Gives the operation what replaces the source, to be freed when the device has read it. If a range
+ * was added or removed meanwhile, the copy has no operation, and its slots are released. */
 void sc_batch_sources_hand_over(struct sc_batch_source *source, struct sc_issue_ops *ops)
 {
     struct sc_op_info *op = sc_batch_sources_op(ops);

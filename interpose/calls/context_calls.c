@@ -86,8 +86,8 @@ static void end_work(const struct sc_context *context)
     sc_guard_apply(SC_GUARD_ALL);
 }
 
-/* The context's work counts as ended from now on. Everything else is ended by a later call (bury),
- * which may take more locks and call the driver. */
+/* Makes the context's work count as ended from now on. Everything else is ended by a later call
+ * (bury), which may take more locks and call the driver. */
 void sc_context_calls_note_end(CUcontext handle)
 {
     struct sc_context *context = sc_contexts_known(handle);
@@ -150,7 +150,8 @@ static void make_loud(struct sc_context *context)
     sc_detours_make_owed_waits();
 }
 
-/* Takes the context out of the tables while its last call is under way; NULL: it has no record. */
+/* Takes the context out of the tables while its last call is under way. Returns NULL if it has no
+ * record. */
 static struct sc_context *take_and_quiet(CUcontext handle)
 {
     struct sc_context *context = sc_contexts_take(handle);
@@ -162,7 +163,7 @@ static struct sc_context *take_and_quiet(CUcontext handle)
     return context;
 }
 
-/* The driver has refused to end the context. */
+/* Makes the context's record valid again, after the driver has refused to end the context. */
 static void put_back(struct sc_context *context)
 {
     make_loud(context);
@@ -217,7 +218,7 @@ static CUresult end_taken(struct sc_context *context, CUresult result)
     return result;
 }
 
-/* The device's primary context if we have met it and it is alive, or NULL. */
+/* Returns the device's primary context if we have met it and it is alive, or NULL. */
 static CUcontext primary_context(CUdevice device)
 {
     return sc_active() ? sc_contexts_primary(device) : NULL;
@@ -233,7 +234,7 @@ SC_VERSIONS(cuCtxDestroy, cuCtxDestroy_v2, (CUcontext handle), (handle))
     return result;
 }
 
-/* A primary context is known to the ledger by its device. */
+/* Returns the device's primary context as the ledger has it: under the device's number. */
 static struct sc_memory primary_of(CUdevice device)
 {
     return (struct sc_memory){SC_MEMORY_CONTEXT, (uintptr_t)device + 1, 0, 0, 0};

@@ -95,7 +95,7 @@ static CUresult end_copy(struct copy *copy, CUresult result)
 
 /* ---- unified addresses ---- */
 
-/* In a capture both sides are looked up: each is a use of the node. */
+/* Finds the memory of both sides of a captured copy: each is a use of the node. */
 static struct sc_copy_sides captured_sides(CUdeviceptr dst, CUdeviceptr src, size_t bytes)
 {
     return (struct sc_copy_sides){.src = sc_copy_side_at(src, bytes),
@@ -149,8 +149,8 @@ static bool row_fits(size_t pitch, size_t x, size_t width)
     return pitch == 0 ? x == 0 : x <= pitch && width <= pitch - x;
 }
 
-/* As sc_issue_begin_call, for a 2D copy. Returns the program's parameters, or `own`: the same with
- * a packed snapshot as the source. */
+/* Begins the call as sc_issue_begin_call does, for a 2D copy. Returns the program's parameters, or
+ * `own`: the same with a packed snapshot as the source. */
 static OUT_OF_LINE const CUDA_MEMCPY2D *source_2d(struct copy *copy, const CUDA_MEMCPY2D *sides,
                                                   CUDA_MEMCPY2D *own)
 {

@@ -36,7 +36,8 @@ static struct sc_allocation begin_leaving(uintptr_t address)
     return leaving.allocation;
 }
 
-/* After the driver's call the address may already be another thread's memory, so the second run of
+/* Notes that the allocation at the address is about to be freed, and returns what is known of it.
+ * After the driver's call the address may already be another thread's memory, so the second run of
  * a replay returns what the first one has found. */
 struct sc_allocation sc_device_memory_note_leaving(uintptr_t address)
 {

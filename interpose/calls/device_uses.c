@@ -93,7 +93,7 @@ static void report_conflict(const struct judgement *judgement, enum sc_action ac
 }
 
 /* May this conflict be healed? A use that only may take place is healed only where an option asks
- * for it, since other work would wait behind it, too. */
+ * for it, since other work would wait after it, too. */
 static bool heals(const struct judgement *judgement, const struct sc_op_info *earlier)
 {
     return judgement->heals && sc_hazards_heals(earlier);

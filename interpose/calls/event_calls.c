@@ -200,8 +200,9 @@ SC_SIMPLE_PAIR(cuEventRecordWithFlags, _ptsz, (CUevent event, CUstream stream, u
     return end_recording(&recording, real(event, stream, flags), event, flags);
 }
 
-/* Work that was issued during the call counts as well, since the call may have come from any number
- * of threads' work. */
+/* Records the point of an event that a call has recorded which is over. Work that was issued during
+ * the call counts as before the event, since the call may have come from any number of threads'
+ * work. */
 void sc_event_calls_note_recorded(struct sc_stream_record *stream, CUevent event)
 {
     struct sc_order_call ordered;
@@ -261,9 +262,9 @@ static struct before work_before(CUevent event)
     return before;
 }
 
-/* The wait adds no unfinished work if the host has waited for all work of the event's stream, or if
- * there never was any. Work before the event, on whatever stream, also comes before the legacy
- * stream's work. */
+/* Notes that the stream waits for the event. Adds no unfinished work if the host has waited for all
+ * work of the event's stream, or if there never was any. Work before the event, on whatever stream,
+ * also comes before the legacy stream's work. */
 bool sc_event_calls_note_join(struct sc_stream_record *stream, CUevent event)
 {
     struct before before = {0};
@@ -377,7 +378,7 @@ static CUresult end_context_record(const struct sc_call *call, CUevent event,
     return set_event(sc_permit_report_refused(call, result), event, sc_active(), point);
 }
 
-/* The point of all work in the context, as of now. */
+/* Returns the point of all work in the context, as of now. */
 static struct sc_point context_point(CUcontext handle)
 {
     struct sc_context *context = sc_active() ? sc_contexts_named(handle) : NULL;

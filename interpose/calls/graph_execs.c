@@ -52,7 +52,7 @@ static struct sc_memory exec_memory(CUgraphExec exec)
     return (struct sc_memory){.kind = SC_MEMORY_EXEC, .name = (uintptr_t)exec};
 }
 
-/* Tells the ledger of a new exec; NULL: there is none. */
+/* Enters the memory of a new exec in the ledger; does nothing if `exec` is NULL. */
 static void book_exec(const struct sc_call *call, CUgraphExec exec)
 {
     const struct sc_memory memory = exec_memory(exec);
@@ -150,7 +150,7 @@ static void end_change(const struct exec_change *change)
         sc_graphs_enable_node(track.graphs, exec, change->node, /*enabled=*/false);
 }
 
-/* Has the changed node read or write a copy of the library's instead of a stack, as its uses say
+/* Makes the changed node read or write a copy of the library's instead of a stack, as its uses say
  * (graph/stack_sources.h). */
 static void keep_stack_sides(const struct exec_change *change, CUgraphExec exec, CUgraphNode node,
                              const CUDA_MEMCPY3D *copy, CUcontext context,
@@ -212,7 +212,7 @@ static CUresult tell_changed(CUresult result, CUgraphExec exec)
     return result;
 }
 
-/* The function of a kernel node: a CUkernel of a library stands for one. */
+/* Returns the function of a kernel node: a CUkernel of a library stands for one. */
 static CUfunction function_of(CUfunction function, CUkernel kernel)
 {
     return function ? function : (CUfunction)kernel;

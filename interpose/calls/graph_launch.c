@@ -297,7 +297,7 @@ static void judge_uses(const struct launch *launch)
                                   launch->uses.last, launch->seen && !launch->uses.awaits_events);
 }
 
-/* Begins the host nodes: from now on they may wait for the program. Only now are the uses behind
+/* Begins the host nodes: from now on they may wait for the program. Only now are the uses after
  * them judged, since such a wait may put them in order with other work. */
 static void open_host_nodes(struct launch *launch)
 {

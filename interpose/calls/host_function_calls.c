@@ -38,7 +38,7 @@ static struct sc_arena calls_arena SC_GUARDED_BY(calls_lock);
 /* Records whose functions have run; guarded by calls_lock. */
 static struct host_call *spare_calls;
 
-/* Returns an unused record, or a new one; NULL: no memory. */
+/* Returns an unused record, or a new one, or NULL if there is no memory. */
 static struct host_call *take_call(void)
 {
     pthread_mutex_lock(&calls_lock);
@@ -112,7 +112,7 @@ static void note_earlier_done(struct host_call *call)
     sc_guard_apply(SC_GUARD_ALL);
 }
 
-/* The function that the driver calls in place of the program's. It calls the program's. */
+/* Calls the program's function; the driver calls this one in its place. */
 static void run_function(void *argument)
 {
     struct host_call *call = argument;

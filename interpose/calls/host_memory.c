@@ -205,7 +205,8 @@ static bool give_up_ours(struct sc_context *context, bool *gave)
 /* How often that has given anything back to the driver. */
 static _Atomic uint64_t gave_ours;
 
-/* The same, and waits for that until the time, for a twentieth of the program's time. */
+/* Does the same, and tries again until `until_ns` while the context has work. At most a twentieth
+ * of the program's time is spent so. */
 static bool gave_up_ours(struct sc_context *context, uint64_t until_ns)
 {
     static _Atomic uint64_t not_before_ns;
@@ -229,7 +230,8 @@ static uint64_t gave_back_so_far(void)
     return sc_reaper_gave_back() + atomic_load(&gave_ours);
 }
 
-/* An allocation that may fail because of the library. */
+/* Starts counting what is given back to the driver, before an allocation that may fail because of
+ * what the library holds. */
 struct sc_host_memory_room sc_host_memory_room(void)
 {
     return (struct sc_host_memory_room){0, gave_back_so_far()};
@@ -332,8 +334,8 @@ static void settle_held(const void *address, size_t bytes)
     }
 }
 
-/* False: the memory lies in pages of ours. The driver refuses to register memory of its own, and
- * the program takes these pages for the driver's. */
+/* Returns false if the memory lies in pages of ours. The driver refuses to register memory of its
+ * own, and the program takes these pages for the driver's. */
 static bool may_be_registered(const void *address, size_t bytes)
 {
     settle_held(address, bytes);

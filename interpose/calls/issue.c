@@ -97,7 +97,8 @@ void sc_issue_begin_uncaptured(struct sc_issue *issue, const struct sc_call *cal
     init_issue(issue, call, stream);
 }
 
-/* The stream captures: the issue is of a node of its graph, and not of an operation. */
+/* Makes the issue one of a node of the captured graph, not of an operation, since the stream
+ * captures. */
 static __attribute__((noinline)) void turn_to_graph(struct sc_issue *issue)
 {
     issue->captured_stream = (uintptr_t)issue->stream->handle;
@@ -126,7 +127,7 @@ static inline bool is_within_range(const struct sc_shape *shape, const struct sc
            sc_shape_hull_bytes(shape) <= range->size_bytes - offset;
 }
 
-/* Adds an empty use; NULL: the issue has as many as a call can have. */
+/* Adds an empty use. Returns NULL if the issue has as many as a call can have. */
 SC_INLINED struct sc_host_use *add_use(struct sc_issue *issue)
 {
     return issue->host_count < SC_ISSUE_HOST_MAX ? &issue->host[issue->host_count++] : NULL;
@@ -198,8 +199,8 @@ SC_INLINED void add_op_on_range(struct sc_issue *issue, enum sc_direction direct
     add_op(issue, direction, shape, range, stable);
 }
 
-/* Is pageable memory a local variable of a caller? Then it lies above this frame on the thread's
- * stack. */
+/* Returns SC_STACK if pageable memory is a local variable of a caller (it lies above this frame on
+ * the thread's stack), else SC_PAGEABLE. */
 static enum sc_buffer_kind kind_of_pageable(const struct sc_shape *shape)
 {
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
@@ -552,8 +553,8 @@ static enum sc_device_healing healing_of(const struct sc_issue *issue)
     return issue->joins_stream ? SC_HEALED_BY_WAIT : SC_HEALED_BY_EDGE;
 }
 
-/* Only orders the operation: the wrapper is run before the driver carries the call out, and will be
- * run again after it. */
+/* Only orders the operation. The wrapper is run before the driver makes the call, and is run again
+ * after it. */
 static __attribute__((noinline)) void order_for_replay(struct sc_issue *issue)
 {
     for (unsigned i = 0; i < issue->host_count; i++)
@@ -650,14 +651,14 @@ void sc_issue_begin_call(struct sc_issue *issue)
     call_begins(issue);
 }
 
-/* The first host use that is an operation, or NULL. A source comes before a target, and at most the
- * source is a touch. */
+/* Returns the first host use that is an operation, or NULL. A source comes before a target, and at
+ * most the source is a touch. */
 SC_INLINED const struct sc_host_use *first_op(const struct sc_issue *issue)
 {
     return issue->op_count ? &issue->host[issue->host[0].in_call] : NULL;
 }
 
-/* Takes a snapshot of the source; NULL: none may or can be taken. */
+/* Takes a snapshot of the source. Returns NULL if none may or can be taken. */
 SC_INLINED const void *snapshot(struct sc_issue *issue)
 {
     const struct sc_host_use *use = first_op(issue);
@@ -873,7 +874,7 @@ static bool is_over_in_call(const struct sc_issue *issue)
     return issue->joins_stream && !issue->lands_late;
 }
 
-/* Are the issue's uses of device memory to be noted behind the call? */
+/* Are the issue's uses of device memory to be noted after the call? */
 static bool notes_uses_of_device(const struct sc_issue *issue)
 {
     return sc_unlikely(issue->uses.count) && sc_issue_records_device(issue) &&
@@ -933,9 +934,9 @@ SC_INLINED void record_issue(struct sc_issue *issue)
                                 &ops.of[0]);
 }
 
-/* Does what is needed once for a call behind its operations: an entry in the history, the pages,
- * the stream's queue, and a mark. Work without a recorded operation has the number of the stream's
- * next operation: it is done before that one. */
+/* Does what is needed once for a call after its operations: an entry in the history, the pages, the
+ * stream's queue, and a mark. Work without a recorded operation has the number of the stream's next
+ * operation: it is done before that one. */
 void sc_issue_finish_call(const struct sc_issued_call *issued)
 {
     struct sc_stream_record *stream = issued->stream;
@@ -979,7 +980,8 @@ static __attribute__((noinline)) void end_captured(const struct sc_issue *issue)
         sc_beside_uses_note_captured(&call, &issue->uses);
 }
 
-/* The host has waited in the call for the stream's earlier work, if the call has succeeded. */
+/* Notes, if the call has succeeded, that the host has waited in it for the stream's earlier work.
+ */
 static __attribute__((noinline)) void end_joined(struct sc_issue *issue, CUresult result)
 {
     if (result != CUDA_SUCCESS) {

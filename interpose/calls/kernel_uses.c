@@ -65,7 +65,7 @@ static void add_host_bytes(const struct sc_kernel_parameters *read, struct sc_ke
         sc_track_find_kernel_host(&sc_track, read->addresses, read->count, host);
 }
 
-/* The operation that the launch's use of this byte is. */
+/* Describes, as an operation, the launch's use of this byte. */
 static struct sc_op_info describe(const struct sc_kernel_byte *byte, const struct sc_call *call,
                                   struct sc_stream_record *stream, const struct sc_point *after)
 {
@@ -114,7 +114,7 @@ static void judge_host(const struct sc_call *call, struct sc_stream_record *stre
     }
 }
 
-/* Compares sources for the last time in memory that the kernel may write: behind the launch they
+/* Compares sources for the last time in memory that the kernel may write: after the launch they
  * change in order. `in_order` false: the order of the launch is not seen, and all sources there are
  * compared. */
 static void seal_host(const struct sc_call *call, struct sc_stream_record *stream,
@@ -165,7 +165,7 @@ static bool is_memory_known(void)
     return sc_track_watches_device(&sc_track) || sc_track_has_any(&sc_track, SC_HAS_RANGES);
 }
 
-/* Before a launch: reads the addresses among the kernel's parameters, and judges the use of the
+/* Reads the addresses among the GPU kernel's parameters before a launch, and judges the use of the
  * memory there. */
 void sc_kernel_uses_judge(const struct sc_call *call, const struct sc_launch *launch,
                           struct sc_kernel_host *host)
@@ -196,7 +196,7 @@ static void note_device(const struct sc_call *call, struct sc_stream_record *str
     }
 }
 
-/* After a launch was accepted: records the use of the memory that its parameters name. */
+/* Records the use of the memory that the parameters name, after a launch was accepted. */
 void sc_kernel_uses_note(const struct sc_call *call, struct sc_stream_record *stream,
                          const struct sc_launch *launch, const struct sc_kernel_host *host,
                          uint64_t place)
@@ -216,7 +216,7 @@ void sc_kernel_uses_note(const struct sc_call *call, struct sc_stream_record *st
 /* ---- launches of graphs ---- */
 
 /* Reads the next addresses of the graph's kernels, as many as there is room for. `index`: the run
- * to go on with, which is moved. False: there are no more. */
+ * to go on with, which is moved. Returns false if there are no more. */
 static bool read_addresses(struct sc_kernel_parameters *read, uint32_t exec, uint32_t *index)
 {
     SC_TRACK_SCOPE(track);
@@ -228,7 +228,8 @@ static bool read_addresses(struct sc_kernel_parameters *read, uint32_t exec, uin
     return read->count > 0;
 }
 
-/* As sc_kernel_uses_judge, for all kernels of an exec that is about to be launched. */
+/* Does the same as sc_kernel_uses_judge, for all GPU kernels of an exec that is about to be
+ * launched. */
 void sc_kernel_uses_judge_graph(const struct sc_call *call, struct sc_stream_record *stream,
                                 uint32_t exec, const struct sc_point *after,
                                 struct sc_kernel_host *host)
@@ -258,7 +259,7 @@ void sc_kernel_uses_seal_graph(const struct sc_call *call, struct sc_stream_reco
     seal_host(call, stream, &host, after, in_order);
 }
 
-/* As sc_kernel_uses_note, for all kernels of an exec that was launched. */
+/* Does the same as sc_kernel_uses_note, for all GPU kernels of an exec that was launched. */
 void sc_kernel_uses_note_graph(const struct sc_call *call, struct sc_stream_record *stream,
                                uint32_t exec, const struct sc_kernel_host *host, uint64_t place,
                                struct sc_op_info *moment)

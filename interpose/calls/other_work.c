@@ -137,7 +137,7 @@ SC_SIMPLE_PAIR(cuLaunchKernel, _ptsz,
     return end_launch(&launching, &launch, result);
 }
 
-/* Returns the event that the launch records because of the attribute; NULL: none. */
+/* Returns the event that the launch records because of the attribute, or NULL if there is none. */
 static CUevent recorded_by(const CUlaunchAttribute *attribute)
 {
     if (attribute->id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT)
@@ -470,7 +470,7 @@ SC_SIMPLE_PAIR(cuMemFreeAsync, _ptsz, (CUdeviceptr address, CUstream stream), (a
  * others ---- */
 
 /* Returns the kind of work (SC_WORK_*) of a batch of memory operations. One that only writes does
- * not wait; one that only waits tells the host nothing. */
+ * not wait; one that only waits notifies nobody. */
 static unsigned kind_of_ops(const CUstreamBatchMemOpParams *operations, unsigned count)
 {
     struct sc_memory_ops ops = sc_memory_ops_of(operations, count);

@@ -154,8 +154,8 @@ static void end_work_before_event(const struct sc_behind *behind)
         sc_unfinished_stream_done(stream, behind->work_ticks);
 }
 
-/* The streams whose pages are to be let go, as bits: the only stream of whose operations the
- * program has heard, or else all. */
+/* Returns the streams whose pages are to be let go, as bits: the only stream of whose operations
+ * the program has heard, or else all. */
 static uint64_t settled_streams(const struct sc_sync *sync)
 {
     bool is_one = !sync->context && !sync->all_known && sc_order_is_of_one_stream(&sync->point);

@@ -124,7 +124,7 @@ static void judge_uses(const struct copy *copy)
     sc_device_uses_judge(&uses, copy->call, stream, SC_HEALED_BY_WAIT);
 }
 
-/* Seals what the call itself writes: it changes in order, behind earlier copies out of it. */
+/* Seals what the call itself writes: it changes in order, after earlier copies out of it. */
 static void seal_target(const struct copy *copy)
 {
     const struct sc_copy_side *written = &copy->sides.dst;
@@ -223,7 +223,7 @@ static void join_other_devices(struct copy *copy)
     }
 }
 
-/* Records an event on the context's legacy stream; NULL: that is not possible. */
+/* Records an event on the context's legacy stream. Returns NULL if that is not possible. */
 static CUevent record_in_legacy(struct sc_context *context)
 {
     CUevent event = NULL;

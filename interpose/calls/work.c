@@ -44,7 +44,8 @@ static uint64_t note_may_write(const struct sc_work *work, struct sc_stream_reco
                                           : sc_unfinished_host_work(stream);
 }
 
-/* The time that the history is to have of work that has been issued; 0: it has none. */
+/* Returns the time that the history is to have of work that has been issued. Returns 0 if it has
+ * none. */
 static inline uint64_t time_of_issue(void)
 {
     return sc_options.postmortem ? sc_ticks() : 0;
@@ -70,7 +71,7 @@ void sc_work_may_write(const struct sc_call *call, struct sc_stream_record *stre
         seal_managed(call, stream, after, in_order);
 }
 
-/* How near to the work a mark has to be (sc_marks_before_work). */
+/* Returns how near to the work a mark has to be (sc_marks_before_work). */
 static enum sc_before before_what(unsigned kind)
 {
     if (kind & SC_WORK_SIGNALS)

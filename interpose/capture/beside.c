@@ -365,8 +365,8 @@ static struct sc_hazard describe_found(const struct sc_left_out_finding *finding
     return hazard;
 }
 
-/* The memory to watch: all that the captured work uses. A captured kernel is known by one byte
- * only, which its parameter names: then what the work beside it uses. */
+/* Returns the memory to watch: all that the captured work uses. A captured kernel is known by one
+ * byte only, which its parameter names: then what the work beside it uses. */
 static const struct sc_device_use *watched_memory(const struct sc_left_out_finding *finding)
 {
     bool is_used = finding->captured && finding->captured_use->access != SC_DEVICE_NAMES;
@@ -481,7 +481,7 @@ void sc_beside_forget_handle(uintptr_t handle)
     unlock_beside();
 }
 
-/* What the node does is not known. */
+/* Notes that a node was added of which nobody knows what it does. */
 void sc_beside_note_node_added(uintptr_t graph)
 {
     lock_beside();

@@ -72,7 +72,8 @@ static void mark_before_capture_locked(struct sc_stream_record *stream) SC_REQUI
         sc_marks_fence_locked(stream);
 }
 
-/* Adds the capture to the list, and returns its name (a serial number); 0: there is no room. */
+/* Adds the capture to the list, and returns its name (a serial number). Returns 0 if there is no
+ * room. */
 static uint64_t add_capture(struct sc_capture *capture)
 {
     static uint64_t made;
@@ -87,7 +88,7 @@ static uint64_t add_capture(struct sc_capture *capture)
     return capture->name;
 }
 
-/* The stream's lock stays held until sc_captures_began. */
+/* Notes that a capture is about to begin. The stream's lock stays held until sc_captures_began. */
 uint64_t sc_captures_beginning(struct sc_stream_record *stream, CUstreamCaptureMode mode,
                                bool to_graph, const struct sc_call *call)
 {
@@ -150,8 +151,8 @@ void sc_captures_began(struct sc_stream_record *stream, uint64_t name, bool begu
     pthread_mutex_unlock(&captures_lock);
 }
 
-/* Returns the graph that the stream's capture makes; 0: it captures into a graph of the program's.
- */
+/* Returns the graph that the stream's capture makes, or 0 if it captures into a graph of the
+ * program's. */
 uintptr_t sc_captures_own_graph(const struct sc_stream_record *stream)
 {
     uintptr_t graph = 0;
@@ -177,7 +178,7 @@ static bool remove_capture(const struct sc_stream_record *stream)
     return found;
 }
 
-/* If the capture has ended, makes the waits that streams have put off because of it. */
+/* Makes the waits that streams have put off because of the capture, if it has ended. */
 void sc_captures_ended(struct sc_stream_record *stream)
 {
     SC_KEEP_ERRNO();
@@ -286,7 +287,8 @@ void sc_captures_report(enum sc_hazard_code code, enum sc_action action,
 
 /* ---- captured events ---- */
 
-/* The name of the capture that the event was recorded in; 0: in none. */
+/* Returns the name of the capture that the event was recorded in. Returns 0 if it was recorded in
+ * none. */
 static uint64_t capture_of_event(CUevent event)
 {
     return event && sc_captures_knows_events() ? sc_handles_get(&captured_events, (uintptr_t)event)

@@ -362,8 +362,8 @@ static bool enter_gate_and_ask(struct sc_detour *detour)
     return true;
 }
 
-/* If an open capture blocks the legacy stream, redirects the call to the private stream, ordered as
- * the legacy stream would be. */
+/* Redirects the call to the private stream, ordered as the legacy stream would be, if an open
+ * capture blocks the legacy stream. */
 void sc_detour_prepare(struct sc_detour *detour, CUstream *stream)
 {
     SC_KEEP_ERRNO();

@@ -51,8 +51,8 @@ static const char *path_of(char path[PATH_BYTES], const char *folder, const char
     return path;
 }
 
-/* For entries of /proc/PID/fd: is the descriptor one of a GPU's file? The path may begin with
- * another root. */
+/* Visits an entry of /proc/PID/fd: returns whether the descriptor is one of a GPU's file. The path
+ * may begin with another root. */
 static bool is_device_file(void *unused, const char *folder, const char *name)
 {
     char path[PATH_BYTES], target[LINK_BYTES];
@@ -75,8 +75,8 @@ static void add_child(struct sc_statement *statement, const char *pid)
     child->name[size > 0 ? strcspn(child->name, "\n") : 0] = '\0';
 }
 
-/* For entries of /proc/self/task: adds the children that the thread has forked; its file lists them
- * as "1 2 3 ". */
+/* Visits an entry of /proc/self/task: adds the children that the thread has forked; its file lists
+ * them as "1 2 3 ". */
 static bool add_of_thread(void *statement, const char *folder, const char *name)
 {
     char path[PATH_BYTES], list[LIST_BYTES + 1];

@@ -82,7 +82,8 @@ static int describe_if_reached(struct dl_phdr_info *info, size_t size, void *arg
     return 1;
 }
 
-/* Finds the object with object->index in the loader's list. False: the list is shorter. */
+/* Finds the object with object->index in the loader's list. Returns false if the list is shorter.
+ */
 static bool find_object(struct object *object)
 {
     struct search search = {object, object->index};
@@ -116,7 +117,7 @@ static bool protect_sealed(const struct object *object, int protection)
                           object->sealed_end - object->sealed_start, protection) == 0;
 }
 
-/* Has calls through this slot go to `function`. */
+/* Makes calls through this slot go to `function`. */
 static void store_into_slot(const struct object *object, uintptr_t slot, void *function)
 {
     bool is_sealed = slot - object->sealed_start < object->sealed_end - object->sealed_start;

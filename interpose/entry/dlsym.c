@@ -58,9 +58,9 @@ static bool is_no_hook(const char *name)
            sc_exported_is(name, "__asan_default_options");
 }
 
-/* Is there no function behind the hook, because this libc lacks it? Then a program that asks
- * whether the function exists gets NULL. The failed look-up has set dlerror(). Not checked within
- * another look-up, as an allocator may make one. */
+/* Returns true if the hook has no function to call, because this libc lacks it. Then a program that
+ * asks whether the function exists gets NULL. The failed look-up has set dlerror(). This is not
+ * checked within another look-up, as an allocator may make one. */
 static bool hides_nothing(const char *name, const void *hook)
 {
     return hook && !sc_loader_is_looking() && sc_loader_is_absent(name) &&
@@ -83,7 +83,7 @@ static void *hook_of(const char *name, void *found)
     return hook && sc_loader_real(name) == found ? hook : found;
 }
 
-/* The answer for a real handle, for which it does not matter who asks. */
+/* Returns the answer for a real handle, for which it does not matter who asks. */
 static __attribute__((noinline)) void *replaced(void *handle, const char *name, void *found)
 {
     if (!found)
@@ -126,7 +126,7 @@ SC_EXPORT void *dlsym(void *restrict handle, const char *restrict name)
 }
 
 /* Returns our hook for dlvsym(RTLD_DEFAULT), which finds no function without a version, such as
- * ours; NULL: no hook. The first libc in the search is everybody's, also ours. */
+ * ours, or NULL if there is none. The first libc in the search is everybody's, also ours. */
 static __attribute__((noinline)) void *default_hook(const char *name, const char *version)
 {
     void *hook = sc_exported_by_us(name);

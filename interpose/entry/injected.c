@@ -46,8 +46,8 @@ static bool is_copy_preloaded(void)
     return slash && strncmp(slash + 1, "libsafecopy", strlen("libsafecopy")) == 0;
 }
 
-/* The CUDA driver calls this in a library that CUDA_INJECTION64_PATH names. There the library works
- * without hooks of the C library, so what needs hooks is switched off. */
+/* Starts the library where CUDA_INJECTION64_PATH names it: the CUDA driver calls this. There the
+ * library works without hooks of the C library, so what needs hooks is switched off. */
 int InitializeInjection(void)
 {
     if (sc_is_preloaded() || is_copy_preloaded())

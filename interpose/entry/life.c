@@ -229,8 +229,8 @@ static void come_up_once(void)
         sc_memory_lines_start();
 }
 
-/* Called when cuInit has succeeded, or, without wrappers, at calls that CUPTI reports. Works once.
- */
+/* Starts what needs the driver, once: after cuInit has succeeded, or, without wrappers, at calls
+ * that CUPTI reports. */
 void sc_life_cuda_is_up(void)
 {
     if (sc_likely(atomic_load_explicit(&up, memory_order_acquire)) || !sc_process_wants_wrappers())
@@ -284,7 +284,7 @@ SC_EXPORT pid_t _Fork(void)
 
 /* ---- exit ---- */
 
-/* An exit status as the parent sees it: exit(256) is success. */
+/* Returns an exit status as the parent sees it: exit(256) is success. */
 static int status_outside(int status)
 {
     return status & 0xff;
@@ -473,7 +473,7 @@ static void tell_unreached(int status)
                       "was protected or looked for (docs/limits.md)");
 }
 
-/* If nothing was seen in this process, reports that CUDA was used without the library, or says
+/* Reports, if nothing was seen in this process, that CUDA was used without the library, or says
  * (verbosity=2) that it was not used. Only a copy of the library that the program uses says so,
  * since another copy may see calls. */
 static void tell_nothing_seen(int status)
@@ -618,7 +618,7 @@ bool sc_life_is_off(void)
     return !atomic_load(&up) && !wants_to_work();
 }
 
-/* The loader calls this when the library is loaded, before main. */
+/* Starts the library: the loader calls this when the library is loaded, before main. */
 static __attribute__((constructor)) void construct(void)
 {
     keep_options();

@@ -111,8 +111,8 @@ static bool look_once(uint64_t *line_ns)
     return is_restless;
 }
 
-/* The thread that writes lines of memory at intervals and on a signal. After a noted call it also
- * asks what the driver has taken for itself. */
+/* Runs the thread that writes lines of memory at intervals and on a signal. After a noted call it
+ * also asks what the driver has taken for itself. */
 static void *run_thread(void *unused)
 {
     SC_CARRY();

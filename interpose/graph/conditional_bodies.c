@@ -55,7 +55,7 @@ static struct sc_conditional_bodies *find_locked(CUgraphNode node) SC_REQUIRES(b
     return (struct sc_conditional_bodies *)(uintptr_t)sc_handles_get(&by_node, (uintptr_t)node);
 }
 
-/* Removes the node's bodies from the map, and returns them; NULL: none are known. */
+/* Removes the node's bodies from the map, and returns them. Returns NULL if none are known. */
 static struct sc_conditional_bodies *remove_locked(CUgraphNode node) SC_REQUIRES(bodies_lock)
 {
     SC_ASSERT_HELD(&bodies_lock);
@@ -87,8 +87,8 @@ static void put_locked(struct sc_conditional_bodies *bodies) SC_REQUIRES(bodies_
         give_locked(bodies);
 }
 
-/* Makes the map when it is needed first: few programs have a conditional node. False: there is no
- * memory. */
+/* Makes the map when it is needed first: few programs have a conditional node. Returns false if
+ * there is no memory. */
 static bool is_ready_locked(struct sc_handles *map) SC_REQUIRES(bodies_lock)
 {
     SC_ASSERT_HELD(&bodies_lock);
@@ -101,8 +101,8 @@ static bool are_values_ready_locked(void) SC_REQUIRES(bodies_lock)
     return is_ready_locked(&values) && is_ready_locked(&owners);
 }
 
-/* If several graphs have had the same handle, some of which may be destroyed, the last one counts.
- */
+/* Notes the handle that the graph has for a condition. If several graphs have had the same handle,
+ * some of which may be destroyed, the last one counts. */
 void sc_conditional_bodies_note_handle(CUgraph graph, CUgraphConditionalHandle handle,
                                        bool has_value, unsigned value)
 {
@@ -117,8 +117,8 @@ void sc_conditional_bodies_note_handle(CUgraph graph, CUgraphConditionalHandle h
     pthread_mutex_unlock(&bodies_lock);
 }
 
-/* Takes the first value of the condition's handle, plus 1, since a handle serves one node. 0: not
- * known. */
+/* Takes the first value of the condition's handle, plus 1, since a handle serves one node. Returns
+ * 0 if it is not known. */
 static uint64_t take_value_locked(CUgraph graph, CUgraphConditionalHandle handle)
     SC_REQUIRES(bodies_lock)
 {
@@ -219,7 +219,8 @@ static bool can_take(void)
     return sc_conditional_bodies_exist() && sc_active() && sc_driver_nodes_can_be_asked();
 }
 
-/* Takes the bodies of all nodes of a graph that is about to be destroyed. NULL: there are none. */
+/* Takes the bodies of all nodes of a graph that is about to be destroyed. Returns NULL if there are
+ * none. */
 struct sc_conditional_bodies *sc_conditional_bodies_take_of_graph(CUgraph graph)
 {
     struct sc_conditional_bodies *taken = NULL;
@@ -228,7 +229,7 @@ struct sc_conditional_bodies *sc_conditional_bodies_take_of_graph(CUgraph graph)
     return taken;
 }
 
-/* The same for one node. */
+/* Does the same for one node. */
 struct sc_conditional_bodies *sc_conditional_bodies_take_of_node(CUgraphNode node)
 {
     struct sc_conditional_bodies *taken = NULL;

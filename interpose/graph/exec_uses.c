@@ -55,20 +55,21 @@ struct making {
                          exec's */
 };
 
-/* The name by which the exec's uses know a node. */
+/* Returns the name by which the exec's uses know a node. */
 static uintptr_t name_of(const struct making *making, CUgraphNode node)
 {
     uint64_t name = making->names ? sc_handles_get(making->names, (uintptr_t)node) : 0;
     return name ? (uintptr_t)name : (uintptr_t)node;
 }
 
-/* The set, or NULL if it was never needed. */
+/* Returns the set, or NULL if it was never needed. */
 static struct sc_handles *set_if_made(struct sc_handles *set)
 {
     return atomic_load_explicit(&set->table, memory_order_relaxed) ? set : NULL;
 }
 
-/* Puts the value into the set, which is made when it is needed. False: there is no memory. */
+/* Puts the value into the set, which is made when it is needed. Returns false if there is no
+ * memory. */
 static bool put_in(struct sc_handles *set, uintptr_t name, uint64_t value)
 {
     return (set_if_made(set) || sc_handles_init(set) == 0) && sc_handles_put(set, name, value) == 0;
@@ -115,8 +116,8 @@ static struct sc_graph_call call_for_node(const struct place *place)
     return call;
 }
 
-/* The doubt about a node that may not run: its uses are possible where `kernels` asks for such
- * uses, else they are merely kept. */
+/* Returns the doubt about a node that may not run: its uses are possible where `kernels` asks for
+ * such uses, else they are merely kept. */
 static enum sc_unsure unsure_if_possible(void)
 {
     return sc_options.kernels == SC_KERNELS_OFF ? SC_UNSURE_UNJUDGED : SC_UNSURE_LEFT_OUT;
@@ -156,8 +157,8 @@ void sc_exec_uses_note_event(const struct sc_graph_call *call, uintptr_t node, C
     SC_TRACKED(sc_graphs_add_event(track.graphs, call->graph, &noted));
 }
 
-/* Notes a node that tells the host something, or waits for the host, in a way that the library does
- * not see. If it does so by a value or a semaphore, the edges will show which nodes come before and
+/* Notes a node that notifies the host, or waits for the host, in a way that the library does not
+ * see. If it does so by a value or a semaphore, the edges will show which nodes come before and
  * after it. Otherwise, and in a body, the exec's device memory is not judged at all. */
 static void note_unseen(struct making *making, CUgraphNode node, CUgraphNodeType type)
 {
@@ -174,9 +175,9 @@ static void note_unseen(struct making *making, CUgraphNode node, CUgraphNodeType
         SC_TRACKED(sc_graphs_note_host_contact(track.graphs, making->call->graph, signals, awaits));
 }
 
-/* Notes a node that tells the host something, or waits. If it records or waits for an event, the
- * event is kept with the node: it stands for what comes before the launch and, in the outermost
- * graph, before the node. Other ways to tell the host are not seen. */
+/* Notes a node that notifies the host, or waits. If it records or waits for an event, the event is
+ * kept with the node: it stands for what comes before the launch and, in the outermost graph,
+ * before the node. Other ways to tell the host are not seen. */
 static void note_signal(const struct place *place, CUgraphNodeType type)
 {
     CUevent event = NULL;
@@ -384,9 +385,9 @@ static bool note_notifiers(struct level *level, const CUgraphNode *nodes, size_t
            sc_notifiers_find_stages(nodes, count, &notifiers);
 }
 
-/* Has the driver call the library's function in place of those of the exec's host nodes. A host
- * node that keeps the program's function counts as one that waits for the host, and tells it
- * something, unseen. */
+/* Makes the driver call the library's function in place of those of the exec's host nodes. A host
+ * node that keeps the program's function counts as one that waits for the host, and notifies it,
+ * unseen. */
 static void watch_hosts(struct making *making, const CUgraphNode *nodes, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -402,7 +403,7 @@ static uintptr_t name_in(const void *making, CUgraphNode node)
 }
 
 /* Ends a graph of the walk: finds out which of its nodes are not judged, because nodes around them
- * tell the host something or wait for it. */
+ * notify the host or wait for it. */
 static void end_graph(void *context, struct sc_walked_graph *graph, const CUgraphNode *nodes,
                       size_t count)
 {

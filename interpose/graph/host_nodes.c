@@ -35,9 +35,9 @@ static unsigned open_function(const struct sc_watched_run *run, CUhostFn functio
     return host_call;
 }
 
-/* The function that the driver calls for a watched node. The node's record may be freed by
- * sc_watched_nodes_note_run, so its members are read before. Accesses by the program's function are
- * not judged, since it is not known which nodes it comes after. */
+/* Runs the function of a watched node; the driver calls this in its place. The node's record may be
+ * freed by sc_watched_nodes_note_run, so its members are read before. Accesses by the program's
+ * function are not judged, since it is not known which nodes it comes after. */
 static void run_function(void *argument)
 {
     struct sc_watched_node *node = argument;

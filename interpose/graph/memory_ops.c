@@ -22,8 +22,8 @@ static struct sc_memory_ops kind_of(CUstreamBatchMemOpType operation)
     }
 }
 
-/* What a list of stream memory operations may do: write a value that the host may see, wait for
- * one. */
+/* Returns what a list of stream memory operations may do: write a value that the host may see, or
+ * wait for one. */
 struct sc_memory_ops sc_memory_ops_of(const CUstreamBatchMemOpParams *list, unsigned count)
 {
     struct sc_memory_ops all = {0};

@@ -42,7 +42,7 @@ static struct sc_graph_author author_of(const struct sc_graph_call *call)
 }
 
 /* Copies bytes that a node is to read, since the program's own may be gone when the graph is
- * launched. NULL: no memory. */
+ * launched. Returns NULL if there is no memory. */
 void *sc_node_uses_copy_bytes(const void *bytes, size_t size_bytes)
 {
     struct sc_context *context = sc_contexts_current();
@@ -190,7 +190,7 @@ void sc_node_uses_note_copy(const struct sc_graph_call *call, uintptr_t node,
     note_sides_of_device(call, node, &sides);
 }
 
-/* The memory that a memset node fills. */
+/* Returns the memory that a memset node fills. */
 static struct sc_copy_side side_of_memset(const CUDA_MEMSET_NODE_PARAMS *fill)
 {
     size_t width = fill ? fill->width * fill->elementSize : 0;
@@ -221,8 +221,8 @@ void sc_node_uses_note_memset(const struct sc_graph_call *call, uintptr_t node,
     note_side(call, node, SC_MEMSET, &sides.dst);
 }
 
-/* Asks the driver what memory a copy or memset node uses. False: it is no such node, or the driver
- * does not tell. */
+/* Asks the driver what memory a copy or memset node uses. Returns false if it is no such node, or
+ * the driver does not tell. */
 bool sc_node_uses_sides(CUgraphNode node, CUgraphNodeType type, struct sc_copy_sides *sides)
 {
     CUDA_MEMCPY3D copy;
@@ -274,7 +274,7 @@ CUgraph sc_node_uses_child_of(const CUgraphNodeParams *params)
     return params && params->type == CU_GRAPH_NODE_TYPE_GRAPH ? params->graph.graph : NULL;
 }
 
-/* The parameters of a memset node, in the form that older calls have. */
+/* Returns the parameters of a memset node, in the form that older calls have. */
 static CUDA_MEMSET_NODE_PARAMS fill_of(const CUgraphNodeParams *params)
 {
     return (CUDA_MEMSET_NODE_PARAMS){

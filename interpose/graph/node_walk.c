@@ -49,7 +49,7 @@ static bool walk_child(const struct way *way, const struct sc_walked_graph *in, 
            walk_inside(way, in, node, child, in->base);
 }
 
-/* Walks over the graphs that a conditional node may run. False: the walk is to end. */
+/* Walks over the graphs that a conditional node may run. Returns false if the walk is to end. */
 static bool walk_bodies(const struct way *way, const struct sc_walked_graph *in, CUgraphNode node)
 {
     CUgraph body;

@@ -64,7 +64,7 @@ uintptr_t sc_orphan_nodes_changed(CUgraphNode node, const struct sc_former *form
 
 /* ---- orphans of a graph ---- */
 
-/* Returns the child graph of a node; NULL: it has none. */
+/* Returns the child graph of a node, or NULL if it has none. */
 static CUgraph child_of(CUgraphNode node)
 {
     CUgraphNodeType type;

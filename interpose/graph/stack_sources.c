@@ -20,8 +20,8 @@
 
 #include "common/poison.h"
 
-/* Has one side of the copy use `saved`. The type of memory stays, since a node of an exec must not
- * change it. The gaps between rows stay as well; `saved` has them, too. */
+/* Makes one side of the copy use `saved`. The type of memory stays, since a node of an exec must
+ * not change it. The gaps between rows stay as well; `saved` has them, too. */
 void sc_stack_sources_redirect(CUDA_MEMCPY3D *copy, enum sc_direction direction, void *saved)
 {
     if (direction == SC_H2D) {
@@ -74,7 +74,7 @@ static void redirect_node(struct sc_stack_sources *redirects, const struct sc_wa
         redirects->count += sc_real.cuGraphMemcpyNodeSetParams(node, &copy) == CUDA_SUCCESS;
 }
 
-/* Has a copy node whose source is on a stack read a copy of the source. */
+/* Makes a copy node whose source is on a stack read a copy of the source. */
 static enum sc_step redirect_copy(void *redirects, struct sc_walked_graph *in, CUgraphNode node,
                                   CUgraphNodeType type)
 {
@@ -132,7 +132,7 @@ static size_t refresh_graph(uintptr_t graph)
     return known->uses.count;
 }
 
-/* Called for each graph of the walk: updates its copies. */
+/* Updates the copies of one graph; is called for each graph of the walk. */
 static void end_graph(void *uses, struct sc_walked_graph *graph, const CUgraphNode *nodes,
                       size_t count)
 {
@@ -158,8 +158,8 @@ static void refresh_orphan(void *uses, uintptr_t orphan)
     *(size_t *)uses += refresh_graph(orphan);
 }
 
-/* Has nodes of the graph read copies of sources on a stack while an exec is made. Undone after the
- * call, so that the program's graph stays as it was. */
+/* Makes nodes of the graph read copies of sources on a stack while an exec is made. This is undone
+ * after the call, so that the program's graph stays as it was. */
 struct sc_stack_sources sc_stack_sources_begin(CUgraph graph)
 {
     static const struct sc_node_walk walk = {.meet = redirect_copy};

@@ -87,8 +87,8 @@ static bool signal_is_seen(const struct search *search, CUgraphNode node)
 }
 
 /* Calls `unjudge` for nodes before, or after, each node for which `is_such` returns true. A node
- * that tells the host something in a way that the library sees makes no node unjudged. Returns
- * false if not all were found. */
+ * that notifies the host in a way that the library sees makes no node unjudged. Returns false if
+ * not all were found. */
 static bool unjudge_around(const struct search *search, sc_is_such *is_such,
                            enum sc_unjudged_why why)
 {
@@ -121,7 +121,7 @@ bool sc_unjudged_may_matter(CUgraphNodeType type)
 }
 
 /* Calls `unjudge` for each node whose order with the host cannot be seen: those before a signal,
- * and those behind a wait. */
+ * and those after a wait. */
 bool sc_unjudged_each(const CUgraphNode *nodes, size_t count, sc_is_seen *is_seen,
                       sc_unjudge *unjudge, void *context)
 {

@@ -99,7 +99,7 @@ static bool ask_graphs(CUdevice device, CUgraphMem_attribute attribute, uint64_t
            sc_real.cuDeviceGetGraphMemAttribute(device, attribute, value) == CUDA_SUCCESS;
 }
 
-/* A context of the device, or NULL: no other is to get one. */
+/* Returns a context of the device, or NULL: no other is to get one. */
 static struct sc_context *context_of(CUdevice device)
 {
     struct sc_context *current = sc_contexts_current();

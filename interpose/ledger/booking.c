@@ -94,7 +94,8 @@ static __attribute__((noinline)) unsigned ask_pool(unsigned place)
     return number;
 }
 
-/* Returns the number of the pool from which the place's next allocation comes; 0: not known. */
+/* Returns the number of the pool from which the place's next allocation comes, or 0 if it is not
+ * known. */
 static inline unsigned current_pool(unsigned place)
 {
     if (sc_unlikely(place == SC_LEDGER_HOST))
@@ -161,8 +162,8 @@ static size_t size_of(const struct sc_memory *memory)
     return sc_real.cuMemGetAddressRange_v2(&base, &bytes, memory->name) == CUDA_SUCCESS ? bytes : 0;
 }
 
-/* The context that the memory goes with. Where the call says which device, nobody is asked: such
- * memory outlives its context. */
+/* Returns the context that the memory goes with. Where the call says which device, nobody is asked:
+ * such memory outlives its context. */
 static const struct sc_context *context_of(const struct sc_memory *memory)
 {
     return memory->device ? NULL : sc_contexts_of_memory();
@@ -320,7 +321,7 @@ void sc_booking_left(const struct sc_memory *memory, bool taken)
     own_leaving.was.name = looked_for = 0;
 }
 
-/* The same after a free that went the quick way, with what was found before the call. */
+/* Does the same after a free that went the quick way, with what was found before the call. */
 void sc_booking_note_left_in_order(uintptr_t address, const struct sc_ledger_leaving *leaving,
                                    bool taken)
 {

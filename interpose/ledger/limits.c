@@ -123,8 +123,8 @@ static struct sc_limit_event describe(const struct sc_call *call, enum sc_limit_
     };
 }
 
-/* Returns the latest call that has set the limit in the context, which lives; NULL: there was none.
- */
+/* Returns the latest call that has set the limit in the context, which lives, or NULL if there was
+ * none. */
 static struct sc_limit_event *find_last_locked(int limit, uintptr_t context) SC_REQUIRES(noted.lock)
 {
     struct sc_limit_event *last = NULL;
@@ -149,7 +149,7 @@ static struct sc_limit_event *take_place_locked(const struct sc_limit_event *eve
     return last;
 }
 
-/* Stores an event. Returns where it stays; NULL: there is no room. */
+/* Stores an event. Returns where it stays. Returns NULL if there is no room. */
 static const struct sc_limit_event *note(const struct sc_limit_event *event)
 {
     struct sc_limit_event *kept = NULL;
@@ -208,7 +208,7 @@ bool sc_limits_draw(struct sc_limit_events *limits)
  * tells when it returns. */
 static __thread bool has_unclaimed __attribute__((tls_model("initial-exec")));
 
-/* Returns a record for one more module; NULL: there is no room, and it is only counted. */
+/* Returns a record for one more module, or NULL if there is no room, and it is only counted. */
 static struct sc_limit_module *next_module_locked(void) SC_REQUIRES(noted.lock)
 {
     if (noted.all.module_count < SC_LIMIT_MODULES)
@@ -239,8 +239,8 @@ void sc_limits_module_loaded(const struct sc_context *context, const void *image
     sc_brief_lock_release(&noted.lock);
 }
 
-/* Returns a module that the calling thread has loaded and that no call was noted for; NULL: there
- * is none. */
+/* Returns a module that the calling thread has loaded and that no call was noted for, or NULL if
+ * there is none. */
 static struct sc_limit_module *find_unclaimed_locked(void) SC_REQUIRES(noted.lock)
 {
     for (unsigned i = 0; i < noted.all.module_count; i++)
@@ -571,7 +571,7 @@ void sc_limits_modules_changed(void)
         atomic_store_explicit(&asked[i], 0, memory_order_relaxed);
 }
 
-/* A launch names a kernel by a handle of either kind. */
+/* Returns the GPU kernel's name: a launch names it by a handle of either kind. */
 static const char *name_of(CUfunction function)
 {
     const char *name = "";

@@ -38,8 +38,8 @@ static inline bool sc_limits_are_wanted(void)
            sc_options.printf_fifo_bytes;
 }
 
-/* Returns true if limits have to be set after a call that makes a context, which is about to be
- * made. */
+/* Returns true if limits have to be set in the context that the call, which is about to be made,
+ * will create. */
 bool sc_limits_are_due(int primary);
 
 /* Sets the limits of the context that the call has made to what the options say. */

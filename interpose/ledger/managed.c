@@ -175,7 +175,7 @@ static bool may_exceed(void)
     return false;
 }
 
-/* Has CUPTI deliver its records of moved pages, for at most a twentieth of the program's time. */
+/* Makes CUPTI deliver its records of moved pages, for at most a twentieth of the program's time. */
 static void settle(void)
 {
     enum { SHARE = 20 };

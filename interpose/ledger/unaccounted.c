@@ -70,8 +70,8 @@ static void load_nvml(void)
     nvml.is_open = !stops() && nvml.by_uuid && nvml.processes && init() == 0;
 }
 
-/* The same once. A flag says meanwhile that it is under way, since it may take long at the end of
- * the process. */
+/* Does the same once. A flag says meanwhile that it is under way, since it may take long at the end
+ * of the process. */
 static void open_nvml(void)
 {
     nvml.is_tried = true;
@@ -202,7 +202,8 @@ static enum answer compare(unsigned place, struct sc_statement *statement, uint6
     return nvml.is_open ? CHANGING : NOT_SAID;
 }
 
-/* Returns the record of how much that memory has grown at one call site; NULL: there is no room. */
+/* Returns the record of how much that memory has grown at one call site, or NULL if there is no
+ * room. */
 static struct sc_statement_mention *step_of(unsigned place)
 {
     for (unsigned i = 0; i < found.step_count; i++)

@@ -59,7 +59,8 @@ static const struct lost {
 
 static const struct lost aborted = {CUDA_SUCCESS, "SIGABRT"};
 
-/* Returns what is known of an error that ends all work of a context; NULL: it is no such error. */
+/* Returns what is known of an error that ends all work of a context, or NULL if it is no such
+ * error. */
 static const struct lost *find_lost(CUresult error)
 {
     for (size_t i = 0; i < sizeof all_lost / sizeof all_lost[0]; i++)
@@ -251,8 +252,8 @@ static bool may_come_of_null(CUresult error)
            error == CUDA_ERROR_LAUNCH_FAILED;
 }
 
-/* Returns the call that has fixed the heap's size in the context that got the error. NULL: not
- * known, or it is another error. */
+/* Returns the call that has fixed the heap's size in the context that got the error. Returns NULL
+ * if that is not known, or it is another error. */
 static const struct sc_limit_event *find_heap_user(const struct lost *lost)
 {
     CUcontext handle = NULL;

@@ -92,7 +92,7 @@ int sc_contexts_only_device(void)
     return met && !(met & (met - 1)) && met != 1u << 31 ? __builtin_ctz(met) : -1;
 }
 
-/* Makes the record of a context that has none; NULL: no memory. */
+/* Makes the record of a context that has none. Returns NULL if there is no memory. */
 static struct sc_context *add_locked(CUcontext handle, const struct facts *facts)
     SC_REQUIRES(contexts_lock)
 {
@@ -142,7 +142,7 @@ static __attribute__((noinline)) struct sc_context *meet_context(CUcontext handl
     return context;
 }
 
-/* The record of the context `handle`, which is current on this thread. */
+/* Returns the record of the context `handle`, which is current on this thread. */
 static struct sc_context *find_context(CUcontext handle)
 {
     struct sc_context *context = sc_handle_pointer(sc_handles_get(&by_handle, (uintptr_t)handle));
@@ -151,7 +151,8 @@ static struct sc_context *find_context(CUcontext handle)
                : meet_context(handle);
 }
 
-/* The calling thread's current context; NULL: it has none, or no room is left for its record. */
+/* Returns the calling thread's current context, or NULL if it has none or no room is left for its
+ * record. */
 struct sc_context *sc_contexts_current(void)
 {
     CUcontext handle = NULL;
@@ -246,8 +247,8 @@ struct sc_context *sc_contexts_on(CUdevice device)
     return found;
 }
 
-/* Returns the context of the memory at the address; NULL: the process has only one context, or none
- * is known there. */
+/* Returns the context of the memory at the address, or NULL if the process has only one context, or
+ * none is known there. */
 struct sc_context *sc_contexts_at(CUdeviceptr address)
 {
     CUcontext handle = NULL;

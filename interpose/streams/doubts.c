@@ -55,7 +55,7 @@ static void list_functions(struct doubt *doubt, const struct sc_op_info *op)
 }
 
 /* Raises a doubt about the host functions that are open now: the verdict depends on whether they
- * wait for the program. Returns its number; 0: there is no room. */
+ * wait for the program. Returns its number. Returns 0 if there is no room. */
 unsigned sc_doubts_begin(const struct sc_op_info *op, const struct sc_ticket *ticket)
 {
     unsigned begun = 0;

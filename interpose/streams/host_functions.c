@@ -74,7 +74,7 @@ static unsigned count_unlisted(uint32_t stream)
     return UNLISTED + place;
 }
 
-/* The call's slot; NULL: it has none. */
+/* Returns the call's slot. Returns NULL if it has none. */
 static struct call *call_of(unsigned call)
 {
     SC_ASSERT(call < UNLISTED + UNLISTED_PLACES);
@@ -82,8 +82,8 @@ static struct call *call_of(unsigned call)
 }
 
 /* Notes a host function that is about to be launched. Returns the number of its record. If no
- * record is free, the function is only counted, and gets a number beyond the records; 0: it is
- * plain (can wait for nobody), and is not even counted. */
+ * record is free, the function is only counted, and gets a number beyond the records. Returns 0 if
+ * it is plain (can wait for nobody), and is not even counted. */
 unsigned sc_host_functions_launched(uint64_t ticks, uint32_t stream, uintptr_t function)
 {
     for (unsigned i = 0; i < CALLS_MAX; i++) {
@@ -161,8 +161,8 @@ void sc_host_functions_note_ended(unsigned call)
     sc_host_functions_dropped(call);
 }
 
-/* 0 is no stream's id: with it the operation may be behind any stream's functions. So it is where
- * the stream has joined work that is not known. */
+/* Returns the stream, or 0, which is no stream's id, if it has joined work that is not known: the
+ * operation may then come after any stream's functions. */
 uint32_t sc_host_functions_stream_now(uint32_t stream)
 {
     struct sc_stream_record *own = sc_streams_of_id(stream);
@@ -219,7 +219,8 @@ static bool is_in_list(const uint64_t *launched, unsigned count, uint64_t is)
     return false;
 }
 
-/* A launch of a graph and its running host nodes have the same ticks, and are listed once. */
+/* Lists the host functions before the operation. A launch of a graph and its running host nodes
+ * have the same ticks, and are listed once. */
 unsigned sc_host_functions_list(const struct sc_op_info *op, uint64_t *launched)
 {
     unsigned count = 0;
@@ -255,7 +256,7 @@ bool sc_host_functions_was_plain(unsigned call)
     return atomic_load(&own->is_plain);
 }
 
-/* Returns the launch time of which this call is the last open one; 0: other calls of the same
+/* Returns the launch time of which this call is the last open one, or 0 if other calls of the same
  * launch are open. */
 uint64_t sc_host_functions_last_of(unsigned call)
 {
@@ -286,7 +287,7 @@ bool sc_host_functions_are_open(const struct sc_op_info *op)
 /* ---- what a thread is doing ---- */
 
 /* Returns the processor time that the thread has used, in ns, which shows whether it runs or
- * sleeps; 0: not known. */
+ * sleeps, or 0 if it is not known. */
 uint64_t sc_host_functions_time_of(int32_t thread)
 {
     enum { OF_THREAD = 4, SCHEDULED = 2 }; /* as pthread_getcpuclockid makes it */

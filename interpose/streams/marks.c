@@ -200,7 +200,7 @@ static struct sc_mark *newest_mark(struct sc_stream_marks *marks)
     return mark_at(marks, marks->count - 1);
 }
 
-/* Was an operation issued behind the last mark? Operations are compared by their numbers: one that
+/* Was an operation issued after the last mark? Operations are compared by their numbers: one that
  * another thread issues while a mark is recorded is not before that mark. */
 static bool is_unmarked(const struct sc_stream_record *stream)
 {
@@ -239,7 +239,7 @@ uint64_t sc_marks_marker_ticks(struct sc_context *context)
     return legacy > outlived ? legacy : outlived;
 }
 
-/* The stream on which an event has to be recorded to be behind this stream's work. */
+/* Returns the stream on which an event has to be recorded to be after this stream's work. */
 static CUresult stream_to_record_on(struct sc_stream_record *stream, CUstream *marker)
 {
     *marker = stream->handle;
@@ -366,7 +366,7 @@ static bool is_lost(CUresult answer)
     }
 }
 
-/* Records the event behind the stream's work. */
+/* Records the event after the stream's work. */
 static CUresult record_event_behind(struct sc_stream_record *stream, CUevent event)
 {
     CUstream marker = NULL;
@@ -737,7 +737,7 @@ void sc_marks_wait_for_itself(struct sc_stream_record *stream)
                        SC_NO_VERDICT_TAKEN_EARLY, !waits);
 }
 
-/* Is a mark behind the operation of this number? */
+/* Is a mark after the operation of this number? */
 static bool covered_by_marks(struct sc_stream_record *stream, uint64_t number)
 {
     return stream->marks.count && newest_mark(&stream->marks)->number >= number;
@@ -808,8 +808,8 @@ bool sc_marks_stand_close(const struct sc_ticket *ticket)
     return close;
 }
 
-/* Returns a mark that leads (comes before signals), with a number from `first` to `last`; NULL:
- * there is none. */
+/* Returns a mark that leads (comes before signals), with a number from `first` to `last`, or NULL
+ * if there is none. */
 static struct sc_mark *leading_mark(struct sc_stream_marks *marks, uint64_t first, uint64_t last)
 {
     for (unsigned i = 0; i < marks->count; i++) {
@@ -838,8 +838,8 @@ bool sc_marks_show_incomplete(const struct sc_ticket *ticket, uint64_t last)
     return shown;
 }
 
-/* Returns the event of the first mark after the operation, recorded now if there is none; NULL:
- * that is not possible. */
+/* Returns the event of the first mark after the operation, recorded now if there is none, or NULL
+ * if that is not possible. */
 static CUevent event_behind_locked(struct sc_stream_record *stream, const struct sc_ticket *ticket)
     SC_REQUIRES(stream->lock)
 {

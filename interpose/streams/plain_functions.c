@@ -183,8 +183,8 @@ static void note_call_of_libc(struct way *way, enum manner manner)
     way->result = 0;
 }
 
-/* Returns where a jump or call goes; through a pointer, where the pointer leads now. 0: not known.
- */
+/* Returns where a jump or call goes; through a pointer, where the pointer leads now. Returns 0 if
+ * it is not known. */
 static uintptr_t target_of(const struct sc_instruction *read)
 {
     uintptr_t target = 0;
@@ -215,7 +215,7 @@ static bool follow_call_or_jump(struct way *way, const struct sc_instruction *re
     return true;
 }
 
-/* Is the branch taken? 1: yes; 0: no; -1: that is not known. */
+/* Returns 1 if the branch is taken, 0 if not, or -1 if that is not known. */
 static int is_taken(const struct way *way, enum sc_instruction_condition condition)
 {
     switch (condition) {

@@ -135,9 +135,9 @@ static void give_record_locked(struct sc_stream_record *stream) SC_REQUIRES(regi
     spare_records = stream;
 }
 
-/* Returns an unused record, or a new one; NULL: no memory. A record's lock is initialised only
- * once: a thread that has found the record by its former id may still take the lock, and then sees
- * another id. */
+/* Returns an unused record, or a new one, or NULL if there is no memory. A record's lock is
+ * initialised only once: a thread that has found the record by its former id may still take the
+ * lock, and then sees another id. */
 static struct sc_stream_record *take_record_locked(void) SC_REQUIRES(registry_lock)
 {
     SC_ASSERT_HELD(&registry_lock);
@@ -154,7 +154,8 @@ static struct sc_stream_record *take_record_locked(void) SC_REQUIRES(registry_lo
 
 /* ---- the streams of a context ---- */
 
-/* The context whose list has the streams: green contexts come and go within their primary one. */
+/* Returns the context whose list has the streams: green contexts come and go within their primary
+ * one. */
 static struct sc_context *base_of(struct sc_context *context)
 {
     return context->primary ? context->primary : context;
@@ -208,8 +209,8 @@ static void recycle_former_record_locked(uint32_t id) SC_REQUIRES(registry_lock)
 
 /* ---- streams that are gone ---- */
 
-/* Takes the first of the destroyed streams, to check whether its work is done; NULL: there is none.
- */
+/* Takes the first of the destroyed streams, to check whether its work is done. Returns NULL if
+ * there is none. */
 static struct sc_stream_record *take_gone(void)
 {
     pthread_mutex_lock(&registry_lock);
@@ -332,7 +333,7 @@ static void fill_record(struct sc_stream_record *stream, uint32_t id, CUstream h
     pthread_mutex_unlock(&stream->lock);
 }
 
-/* Makes a record for a stream that has none; NULL: no memory. */
+/* Makes a record for a stream that has none. Returns NULL if there is no memory. */
 static struct sc_stream_record *add_record_locked(CUstream handle, enum sc_stream_kind kind,
                                                   struct sc_context *context)
     SC_REQUIRES(registry_lock)

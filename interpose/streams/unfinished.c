@@ -108,8 +108,8 @@ static uint64_t next_of_family(struct sc_stream_record *stream, uint64_t at_leas
     return now;
 }
 
-/* The same on a stream outside of the family: later than all its own times. So an event comes after
- * the work before it, and before the work after it. */
+/* Returns the next time for a stream outside of the family: later than all its own times. So an
+ * event comes after the work before it, and before the work after it. */
 SC_INLINED uint64_t next_own(struct sc_stream_record *stream, uint64_t at_least)
 {
     struct sc_unfinished *unfinished = &stream->unfinished;
@@ -168,7 +168,8 @@ uint64_t sc_unfinished_work(struct sc_stream_record *stream, uint64_t at_least)
                : sc_unfinished_simple_work(stream, at_least);
 }
 
-/* The legacy stream's, which is simple where no blocking stream has ever been. */
+/* Notes queued work on the stream and returns its time, later than all times of the family (the
+ * legacy stream and the blocking ones). */
 uint64_t sc_unfinished_queued_work(struct sc_stream_record *stream, uint64_t at_least)
 {
     uint64_t now = note_work_at(stream, next_of_family(stream, at_least), /*is_own=*/true);
@@ -183,7 +184,7 @@ uint64_t sc_unfinished_host_work(struct sc_stream_record *stream)
     return now;
 }
 
-/* A time for what the stream is told to wait for: behind all that the stream has. */
+/* Returns a time for what the stream is told to wait for: after all that the stream has. */
 static uint64_t time_of_join(struct sc_stream_record *stream)
 {
     return is_family(stream)
@@ -284,8 +285,9 @@ uint64_t sc_unfinished_now(struct sc_stream_record *stream)
                : later(sc_ticks_lately(), sc_unfinished_before_simple_event(stream) + 1);
 }
 
-/* A thread that is about to issue work has noted it, and will note it again after its call. If the
- * event comes before that work, the later note stays. */
+/* Returns the time up to which an event that is about to be recorded covers work. A thread that is
+ * about to issue work has noted it, and will note it again after its call. If the event comes
+ * before that work, the later note stays. */
 uint64_t sc_unfinished_before_event(struct sc_stream_record *stream)
 {
     struct sc_context_unfinished *all = &stream->context->unfinished;
@@ -344,7 +346,8 @@ static uint32_t joined_stream(const struct sc_joined_work *joined)
     return atomic_load_explicit(&joined->stream, memory_order_relaxed);
 }
 
-/* The record of the joined stream; NULL: the stream is gone, and its id may be another stream's. */
+/* Returns the record of the joined stream, or NULL if the stream is gone and its id may be another
+ * stream's. */
 static struct sc_stream_record *joined_record(const struct sc_joined_work *joined)
 {
     uint32_t id = joined_stream(joined);
@@ -368,7 +371,7 @@ static bool is_of_host(const struct sc_joined_work *joined)
     return atomic_load_explicit(&joined->is_of_host, memory_order_relaxed);
 }
 
-/* Is all joined work done? `host_only`: only host functions count. */
+/* Returns true if all joined work is done. `host_only`: only host functions count. */
 static __attribute__((noinline)) bool are_joined_done(struct sc_stream_record *stream,
                                                       bool host_only)
 {
@@ -380,7 +383,8 @@ static __attribute__((noinline)) bool are_joined_done(struct sc_stream_record *s
     return true;
 }
 
-/* Returns the entry of the joined stream, or one whose work is done. NULL: there is no room. */
+/* Returns the entry of the joined stream, or one whose work is done. Returns NULL if there is no
+ * room. */
 static struct sc_joined_work *find_joined_place(struct sc_stream_record *stream, uint32_t id)
 {
     struct sc_joined_work *place = NULL;
@@ -395,7 +399,7 @@ static struct sc_joined_work *find_joined_place(struct sc_stream_record *stream,
 }
 
 /* Adds work of the stream `of` to what is joined, as of now. An entry has UINT64_MAX while it is
- * changed, since readers take no lock. False: there is no room. */
+ * changed, since readers take no lock. Returns false if there is no room. */
 static bool add_joined(struct sc_stream_record *stream, uint64_t now,
                        const struct sc_stream_record *of, uint64_t work_ticks, bool of_host)
 {
@@ -415,8 +419,8 @@ static bool add_joined(struct sc_stream_record *stream, uint64_t now,
     return true;
 }
 
-/* Joins to `stream` what `of` has joined. False: there is no room, or it will not be known when
- * such work is done, as its stream is gone. */
+/* Joins to `stream` what `of` has joined. Returns false if there is no room, or it will not be
+ * known when such work is done, as its stream is gone. */
 static bool join_what_it_joined(struct sc_stream_record *stream, uint64_t now,
                                 struct sc_stream_record *of)
 {
@@ -446,7 +450,7 @@ static bool is_by_itself(struct sc_stream_record *stream)
            get(&all->legacy_ticks) <= get(&all->family.done_ticks);
 }
 
-/* Joins the work of another stream before an event. False: there is no room. */
+/* Joins the work of another stream before an event. Returns false if there is no room. */
 static bool add_joined_work(struct sc_stream_record *stream, uint64_t now,
                             struct sc_stream_record *of, uint64_t work_ticks)
 {
@@ -457,8 +461,8 @@ static bool add_joined_work(struct sc_stream_record *stream, uint64_t now,
            join_what_it_joined(stream, now, of);
 }
 
-/* The stream waits for work of the stream `of` up to this time. Kept by stream if there is room,
- * else as a wait for anything. */
+/* Notes that the stream waits for work of the stream `of` up to this time: as a wait for that
+ * stream if there is room, else as a wait for anything. */
 uint64_t sc_unfinished_join_of(struct sc_stream_record *stream, struct sc_stream_record *of,
                                uint64_t work_ticks)
 {
@@ -505,8 +509,9 @@ bool sc_unfinished_is_clear(struct sc_stream_record *stream)
     return nothing_is_at_work(stream, /*host_only=*/false);
 }
 
-/* Kernels write pageable memory only if the device uses it directly; else only host functions do. A
- * stream that joins another stream also gets its host functions (sc_unfinished_join). */
+/* Returns true if the stream's unfinished work cannot write pageable memory. GPU kernels write it
+ * only if the device uses it directly; else only host functions do. A stream that joins another
+ * stream also gets its host functions (sc_unfinished_join). */
 bool sc_unfinished_spares_pageable(struct sc_stream_record *stream)
 {
     if (stream->context->reads_pageable)

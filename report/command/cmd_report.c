@@ -85,9 +85,9 @@ static bool write_all(struct work *work)
     return sc_outfile_close(&file) && append_summary(work);
 }
 
-/* The exit status by what was found: with a baseline only what is new counts, with suppressions
- * only what is open, with a filter only what it takes, and else every hazard that is no
- * advisory. */
+/* Chooses the exit status by what was found: with a baseline only what is new counts, with
+ * suppressions only what is open, with a filter only what it takes, and else every hazard that is
+ * no advisory. */
 static int found_status(const struct work *work)
 {
     if (work->baseline)

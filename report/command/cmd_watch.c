@@ -481,7 +481,7 @@ static bool take_flags(struct watch *watch, int argc, char **argv)
     return optind < argc && (!watch->sender.state || watch->sender.url);
 }
 
-/* `safecopy watch`: follows reports while their processes write them. */
+/* Runs `safecopy watch`, which follows reports while their processes write them. */
 int sc_command_watch(int argc, char **argv)
 {
     struct watch watch = {.every_ms = EVERY_MS};

@@ -30,7 +30,7 @@ static inline int look(struct reading *reading)
     return reading->at < reading->end || fill(reading) ? *reading->at : EOF;
 }
 
-/* The next byte that is no blank, which stays to be read; EOF: there is none. */
+/* Returns the next byte that is no blank, which stays to be read, or EOF if there is none. */
 static int peek(struct reading *reading)
 {
     int byte;
@@ -83,7 +83,8 @@ static bool read_byte(struct reading *reading)
     return look(reading) >= ' ' && read_to(reading, reading->at + 1);
 }
 
-/* The first byte of the block that is a quote, a backslash or a control character, or the end. */
+/* Returns the first byte of the block that is a quote, a backslash or a control character, or the
+ * end. */
 static const unsigned char *end_of_plain(const struct reading *reading)
 {
     const unsigned char *at = reading->at;

@@ -86,7 +86,7 @@ static void digest_call(struct sc_digester *digester, const struct sc_call *call
     sc_digest_number(digester, count);
 }
 
-/* The digest of what is the same in two runs: the code, the calls and the stacks. */
+/* Makes the digest of what is the same in two runs: the code, the calls and the stacks. */
 static struct sc_digest digest_hazard(const struct sc_shown *hazard, bool with_lines)
 {
     struct sc_digester digester;
@@ -141,8 +141,8 @@ bool sc_fingerprint_place_has_lines(const struct sc_shown *hazard)
     return has_lines(&hazard->copy) && has_lines(&hazard->event);
 }
 
-/* Records of each module whether its frames were named or known by offsets alone: named and unnamed
- * ones cannot be compared. */
+/* Records, for each module, whether its frames were named or known by offsets alone: named and
+ * unnamed ones cannot be compared. */
 static void note_call(const struct sc_call *call)
 {
     for (size_t i = 0; i < call->stack.count; i++) {

@@ -278,7 +278,8 @@ void sc_frames_shown_trim(struct sc_frame_cache *cache)
         sc_frames_shown_free(cache);
 }
 
-/* Buckets go by low bits, in which addresses are alike. */
+/* Makes the key of a record from its address. Buckets are chosen by low bits, in which addresses
+ * are alike, so the bits are mixed. */
 static struct sc_digest digest_of(const json_t *record, const struct sc_builds *builds)
 {
     uint64_t number = sc_builds_number(builds);

@@ -40,7 +40,8 @@ static char *read_file(const char *pid, const char *file, size_t most, size_t *s
  */
 enum naming { NAMES_NOTHING, NAMES_ROLL, HAS_NO_ENVIRONMENT };
 
-/* Does the process belong to this run? Its environment names the run's roll. */
+/* Finds out whether the process belongs to this run: whether its environment names the run's roll.
+ */
 static enum naming names_roll(const char *pid, const struct sc_run_roll *roll)
 {
     static const char variable[] = SC_ROLL_VARIABLE "=";

@@ -50,7 +50,7 @@ void sc_memory_sites_add(struct sc_memory_sites *sites, enum sc_memory_side side
     }
 }
 
-/* The same by the labels that the program has given its allocations. */
+/* Adds what each label of the program's has allocated to one side of the comparison. */
 void sc_memory_sites_add_labels(struct sc_memory_sites *sites, enum sc_memory_side side,
                                 const struct sc_memory *memory)
 {

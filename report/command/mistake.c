@@ -159,8 +159,8 @@ static void put_code(struct sentence *sentence, const char *text)
     put(sentence, true, text);
 }
 
-/* The call as the source has it: "free(staging)", or "cudaMemcpyAsync(..., staging, ...)" where
- * there is much of it. */
+/* Returns the call as the source has it: "free(staging)", or "cudaMemcpyAsync(..., staging, ...)"
+ * where it is long. */
 static const char *call_in_source(struct sc_scratch *scratch, const struct sc_mistake_side *side)
 {
     const char *name = bare_name(scratch, side->call->called), *words = "";

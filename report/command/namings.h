@@ -21,7 +21,7 @@ struct sc_naming {
 };
 
 /* What is known of all builds of a module. Beyond a limit, further builds share one record without
- * a build id, which is the first. */
+ * a build id: the first record of the list. */
 struct sc_module_naming {
     struct sc_node node; /* found by the name of the module's file, as in fingerprints */
     struct sc_module_naming *next;

@@ -100,7 +100,7 @@ bool sc_outfile_has_use_of_mode(const struct sc_outfile_place *place)
     return false;
 }
 
-/* The permissions of the file that is replaced. Another group than before gets nothing. */
+/* Returns the permissions of the file that is replaced. A group other than before gets none. */
 static mode_t former_permissions(int fd, const char *path)
 {
     struct stat former, made;
@@ -129,7 +129,7 @@ static void buffer_much(FILE *stream)
         setvbuf(stream, NULL, _IOFBF, 64 * 1024);
 }
 
-/* The handler of signals that end the command: removes the unfinished file. */
+/* Removes the unfinished file: the handler of signals that end the command. */
 static void take_away(int number)
 {
     char *path = unfinished;

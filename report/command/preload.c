@@ -64,10 +64,9 @@ static bool is_preloadable(const char *library)
     return false;
 }
 
-/* AddressSanitizer's library ends a process in which it was not loaded first. Most programs get
- * this from the library itself (interpose/base/sanitizers.h), and not those with defaults of their
- * own.
- */
+/* Sets an option of AddressSanitizer in the environment, whose library otherwise ends a process in
+ * which it was not loaded first. Most programs get this from the library itself
+ * (interpose/base/sanitizers.h), and not those with defaults of their own. */
 static void allow_sanitizer(struct sc_scratch *scratch)
 {
     const char *given = getenv("ASAN_OPTIONS");

@@ -46,8 +46,8 @@ static void release_signals(const struct inherited *inherited)
     sigprocmask(SIG_SETMASK, &inherited->mask, NULL);
 }
 
-/* In the child: becomes the program. Where exec fails, `failure` gets its errno; else exec closes
- * `failure`. */
+/* Executes the program, in the child. If exec fails, its errno is written to `failure`; else exec
+ * closes `failure`. */
 __attribute__((noreturn)) static void become(char **argv, const struct inherited *inherited,
                                              enum sc_program_stdout out, int failure)
 {

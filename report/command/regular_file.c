@@ -20,8 +20,8 @@ static int check_type(const struct stat *status)
     return S_ISDIR(status->st_mode) ? -EISDIR : -ENOTSUP;
 }
 
-/* The command may have been started without the standard descriptors, and what it says must not
- * come into the file. */
+/* Moves the descriptor above the three standard ones, which may be closed: messages would be
+ * written into the file otherwise. */
 static int move_up(int fd)
 {
     if (fd < 0 || fd > STDERR_FILENO)

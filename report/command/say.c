@@ -56,7 +56,7 @@ static struct copy *copy_plain(const char *text, size_t count)
 
 static struct copy *copies;
 
-/* The text as it may be shown; a copy lives until sc_say_forget. */
+/* Returns the text as it may be shown on a terminal; a copy lives until sc_say_forget. */
 const char *sc_say_plain(const char *text)
 {
     size_t count = strlen(text);

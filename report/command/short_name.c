@@ -73,7 +73,7 @@ static size_t part_length(const char *at)
     return length;
 }
 
-/* A long name of C++ with its template arguments left out. */
+/* Returns a long C++ name without its template arguments. */
 const char *sc_short_name(struct sc_scratch *scratch, const char *name)
 {
     static const char omitted[] = "...";

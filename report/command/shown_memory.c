@@ -77,7 +77,7 @@ struct making {
     struct sc_memory *memory;
 };
 
-/* The words for memory that the driver took after a call. */
+/* Makes the words for memory that the driver took after a call. */
 static void make_step(struct making *making, struct sc_memory_call *step, const json_t *record)
 {
     const char *api = sc_field_string(record, "api", NULL);
@@ -89,7 +89,7 @@ static void make_step(struct making *making, struct sc_memory_call *step, const 
         times > 1 ? sc_scratch_print(making->scratch, ", %" PRIu64 " times", times) : "");
 }
 
-/* The words for memory that other processes may have opened. */
+/* Makes the words for memory that other processes may have opened. */
 static void make_export(struct making *making, struct sc_memory_call *export, const json_t *record)
 {
     uint64_t now = (uint64_t)making->memory->time_ns;
@@ -207,7 +207,7 @@ static bool is_own(const char *kind)
     return false;
 }
 
-/* Who called the function, of the user's own: ", from keep_a_copy, main". */
+/* Returns which functions of the user's called the function: ", from keep_a_copy, main". */
 static const char *callers_of(struct sc_scratch *scratch, const struct sc_frames *stack)
 {
     const char *words = "";

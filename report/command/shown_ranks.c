@@ -51,7 +51,7 @@ static const char *end_of(struct ranks *ranks, const struct sc_run *run, const j
                : "yes";
 }
 
-/* The row of a run in the table. */
+/* Makes the row of a run in the table. */
 static void make_row(struct ranks *ranks, struct row *row, const struct sc_run *run,
                      const char *rank)
 {

@@ -58,7 +58,8 @@ static void add_list(struct making *making, const char *words, const json_t *lis
 
 /* ---- what ran ---- */
 
-/* A program that writes a title over its arguments may leave hundreds of empty ones behind it. */
+/* Returns how many arguments are shown. A program that writes a title over its arguments may leave
+ * hundreds of empty ones at the end. */
 static size_t arguments_shown(const json_t *command)
 {
     size_t count = json_array_size(command);
@@ -101,7 +102,7 @@ static const char *title_of(struct sc_scratch *scratch, const json_t *entry)
                             sc_field_number(run, "pid"), host[0] != '\0' ? " on " : "", host);
 }
 
-/* The run's name where two runs are compared: without what differs each time. */
+/* Returns the run's name where two runs are compared: without what differs in each run. */
 static const char *name_of(struct sc_scratch *scratch, const json_t *entry)
 {
     const json_t *run = json_object_get(entry, "run");

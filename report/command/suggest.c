@@ -55,7 +55,7 @@ static void put_frame(FILE *out, const struct sc_frames *stack, const struct sc_
     }
 }
 
-/* A frame of the report, or what is inlined there. */
+/* Returns whether the frame, or one that is inlined in it, is of this kind. */
 static bool has_kind(const struct sc_frames *stack, size_t index, enum sc_frame_kind kind)
 {
     for (size_t i = 0; i < stack->count; i++)

@@ -170,7 +170,7 @@ static void end_process(struct sc_symbols *symbols, struct module *module)
     module->symbolizer = NULL;
 }
 
-/* The child that is ended when there are too many. */
+/* Returns the child that was asked longest ago: it is ended when there are too many. */
 static struct module *asked_longest_ago(const struct sc_symbols *symbols)
 {
     struct module *oldest = symbols->living[0];

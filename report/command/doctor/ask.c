@@ -194,7 +194,8 @@ static void ask_for_userfaultfd(void)
 
 /* ---- the driver ---- */
 
-/* The toolkit's libcuda for linking has functions that are not defined, or refuse all. */
+/* Finds a function of the driver. The toolkit's libcuda for linking has functions that are not
+ * defined, or refuse all. */
 static void *find_function(void *driver, const char *name)
 {
     void *found = dlsym(driver, name);

@@ -62,7 +62,8 @@ static void say_unseen(struct sc_diagnosis *diagnosis, const struct sc_trial_fac
              "which it uses the GPU");
 }
 
-/* Where no report was written: says what the loaders' words show of the tried program. */
+/* Adds findings from what the loaders have printed about the tried program. Is called where no
+ * report was written. */
 static void say_loaded(struct sc_diagnosis *diagnosis, const struct sc_trial_facts *facts)
 {
     static const char remedy[] = "See what is said of the program above, and what the loader says "

@@ -38,7 +38,8 @@ static void print_head(FILE *out, const char *title)
                      "</h1>\n</header>\n");
 }
 
-/* Where nothing was found the page begins with that, and with what may be missing. */
+/* Returns the page's title. Where nothing was found it begins with that, and with what may be
+ * missing. */
 static const char *title_of(struct sc_model *model)
 {
     if (model->count > 0 || model->left_out > 0)

@@ -88,7 +88,8 @@ static const char *name_of_call(struct sc_scratch *scratch, const struct sc_call
                             sc_short_name(scratch, user->function), file);
 }
 
-/* The callers may differ where these two do not: the fingerprint tells them apart. */
+/* Names the hazard. The fingerprint is part of the name, since the callers may differ where the
+ * other parts do not. */
 static const char *name_of_hazard(struct sc_scratch *scratch, const struct sc_shown *hazard)
 {
     return sc_scratch_print(scratch, "%s; %s [%.8s]", name_of_call(scratch, &hazard->event),

@@ -114,7 +114,7 @@ static int by_hazard(const void *a, const void *b)
 
 enum { LANES_MAX = 256 };
 
-/* The first lane that is free; the last one where there is none. */
+/* Returns the first lane that is free, or the last one if none is. */
 static size_t find_lane(const uint64_t *ends, uint64_t begin)
 {
     size_t lane = 0;
@@ -193,8 +193,8 @@ static bool is_new_track(struct trace *trace, const struct sc_digest *digest)
     return true;
 }
 
-/* A process is told by pid, host and rank: it may have several runs, and another host the same pid.
- */
+/* Returns the id of the run's process, described when it first comes. A process is identified by
+ * pid, host and rank: it may have several runs, and another host the same pid. */
 static uint64_t process_of(struct trace *trace, const struct sc_run *run)
 {
     const json_t *line = json_object_get(run->record, "run");

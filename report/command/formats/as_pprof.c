@@ -70,7 +70,8 @@ static void write_field(struct profile *profile, unsigned field, const struct sc
     sc_gzip_put(&profile->file, framed.bytes, framed.size);
 }
 
-/* The number of what has the digest, from `first` on. It is new where `is_new` is. */
+/* Returns the number of what has the digest, counted from `first`. A new digest gets the next
+ * number, and *is_new becomes true. */
 static uint64_t number_of(struct profile *profile, struct sc_table *table,
                           const struct sc_digester *digester, uint64_t first, bool *is_new)
 {

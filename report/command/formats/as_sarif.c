@@ -28,7 +28,7 @@ static void put_member(FILE *out, const char *before, const char *text)
     put_string(out, text);
 }
 
-/* Brackets would be links of a message. */
+/* Writes a message. Brackets in it are escaped, since they would be links. */
 static void put_message(FILE *out, struct sc_scratch *scratch, const char *before, const char *text)
 {
     char *escaped = sc_scratch_take(scratch, 2 * strlen(text) + 1), *at = escaped;
@@ -94,7 +94,8 @@ static void put_location(FILE *out, struct sc_scratch *scratch, const struct sc_
         put_message(out, scratch, ",\"message\":", words);
 }
 
-/* Services want a place for each result. */
+/* Writes the hazard's locations. There is one at least, since services want a place for each
+ * result. */
 static void put_locations(FILE *out, struct sc_scratch *scratch, const struct sc_shown *hazard)
 {
     const struct sc_frames *stack = &hazard->event.stack;

@@ -28,7 +28,8 @@ static double width_of(const struct graph *graph, const struct sc_memory_branch 
     return WIDTH * ((double)weight_of(graph, branch) / (double)graph->all);
 }
 
-/* The row of the deepest function that is drawn at or below the branch, which is in row `depth`. */
+/* Returns the row of the deepest function that is drawn at or below the branch, which is in row
+ * `depth`. */
 static int depth_of(const struct graph *graph, const struct sc_memory_branch *branch, int depth)
 {
     int deepest = depth;

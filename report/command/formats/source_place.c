@@ -49,7 +49,7 @@ static const char *workspace(void)
     return root ? root : "/";
 }
 
-/* The frame's path as the checkout has it, if it lies there. */
+/* Returns the frame's path as the checkout has it, if it lies there. */
 const char *sc_source_place_path(struct sc_scratch *scratch, const struct sc_frame *frame)
 {
     const char *path = sc_frames_shown_path(scratch, frame), *root = workspace();

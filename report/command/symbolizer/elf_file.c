@@ -171,7 +171,8 @@ static uint64_t old_unpacked_size(Elf_Scn *section)
     return unpacked;
 }
 
-/* Adds how large a compressed section says that it will be: a damaged one may say anything. */
+/* Adds to the sum the size that a compressed section says it will have unpacked. Returns true,
+ * which ends the walk, if the sum is too large for a number: a damaged file may say anything. */
 static bool add_unpacked(void *whom, Elf_Scn *section, const GElf_Shdr *header, const char *name)
 {
     uint64_t *sum = whom, size = 0;

@@ -207,7 +207,7 @@ static void answer_all(struct sc_module_reader *reader,
     flush_messages();
 }
 
-/* The child: reads the module and answers what is asked, until the parent hangs up. */
+/* Runs the child: reads the module and answers what is asked, until the parent hangs up. */
 void sc_symbolizer_child_run(const struct sc_module_sought *sought,
                              struct sc_symbolizer_notes *shared, int fd, pid_t parent)
 {

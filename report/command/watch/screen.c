@@ -146,7 +146,8 @@ static long rank_of(const struct sc_watch_report *report)
     return rank ? strtol(rank, NULL, 10) : -1;
 }
 
-/* Reports with the newest hazards first, for where not all are shown. */
+/* Compares two reports for qsort: those with the newest hazards come first, for where not all are
+ * shown. */
 static int by_news(const void *a, const void *b)
 {
     const struct row *left = a, *right = b;
@@ -157,7 +158,7 @@ static int by_news(const void *a, const void *b)
     return ranks[0] < ranks[1] ? -1 : ranks[0] > ranks[1];
 }
 
-/* By rank; those without one by their name. */
+/* Compares two reports for qsort: by rank, and those without one by their name. */
 static int by_rank(const void *a, const void *b)
 {
     const struct row *left = a, *right = b;

@@ -68,7 +68,8 @@ struct making {
     bool is_replay; /* what was taken in a run before is read again, and not sent */
 };
 
-/* Times of the process are times of the day where it ran on this machine, since its last start. */
+/* Returns the clock of the report's process. Its times are converted to dates only if it ran on
+ * this machine, since the machine's last start. */
 static struct sc_otlp_clock clock_of(const struct sc_followed *file)
 {
     struct sc_otlp_clock clock = sc_otlp_clock_own();

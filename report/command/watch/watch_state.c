@@ -51,7 +51,7 @@ struct sc_digest sc_watch_state_digest(const char *line, size_t size)
     return sc_digest_end(&digester);
 }
 
-/* Up to which byte of the report the server has taken it. */
+/* Returns up to which byte of the report the server has taken it. */
 uint64_t sc_watch_state_find(const json_t *state, const struct sc_digest *begin)
 {
     char key[KEY_SIZE];

@@ -99,7 +99,7 @@ static struct sc_watch_counted *find_counted(struct sc_watched *watched, const j
     return counted;
 }
 
-/* A line says how many of the hazard there have been. */
+/* Counts a hazard by its line, which says how many of the hazard there have been. */
 static void count_hazard(struct sc_watched *watched, const json_t *hazard)
 {
     bool is_one =
@@ -163,7 +163,8 @@ static void begin_program(struct sc_watched *watched)
     watched->has_ended = watched->has_status = watched->has_lost = false;
 }
 
-/* A program begins, perhaps in the same process as the one before. */
+/* Processes the first line of a program, which may have replaced the one before in the same
+ * process. */
 static void take_run(struct sc_watched *watched, struct sc_watch_makers *makers, json_t *line)
 {
     begin_program(watched);
@@ -196,7 +197,7 @@ static void take_memory(struct sc_watched *watched, const json_t *memory)
     watched->host_bytes = sc_shown_memory_bytes(json_object_get(memory, "host"), "bytes");
 }
 
-/* The process has ended: takes its last counts. */
+/* Processes the summary: the process has ended, and these are its last counts. */
 static void take_summary(struct sc_watched *watched, const json_t *summary)
 {
     const json_t *status = json_object_get(summary, "exit_status");
@@ -255,7 +256,8 @@ static enum sc_watch_news take_type(struct sc_watched *watched, struct sc_watch_
                                            : SC_WATCH_NOTHING;
 }
 
-/* A later version may write lines that this one knows nothing of. */
+/* Returns whether the line is wrong. A later version may write lines that this one knows nothing
+ * of. */
 static bool is_bad(const struct sc_watched *watched, const char *type, const json_t *line)
 {
     if (type && sc_line_problem_knows_type(type))
@@ -264,7 +266,7 @@ static bool is_bad(const struct sc_watched *watched, const char *type, const jso
     return !type || !is_later(watched);
 }
 
-/* Frames of hazards are kept once, and named once. */
+/* Parses the line. Frames of hazards are stored once, and named once. */
 static json_t *parse(struct sc_watch_makers *makers, const char *line, size_t size)
 {
     static const char begin[] = "{\"type\":\"hazard\"";

@@ -161,7 +161,7 @@ void sc_annotations_start(void)
 }
 
 /* Sets the label that hazards of the calling thread get. The text is copied before the lock is
- * taken: it is the program's, and may lie on a guarded page, which must not be touched under the
+ * taken: it is the program's, and may lie on a guarded page, which must not be accessed under the
  * lock. */
 void sc_annotations_label_thread(const char *label)
 {

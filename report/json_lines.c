@@ -107,7 +107,7 @@ void sc_json_lines_put_stack(struct sc_text *line, const struct sc_json_lines_st
     sc_file_close(memory);
 }
 
-/* Writes the driver's function and, where CUPTI told of it, the runtime function that the program
+/* Writes the driver's function and, where CUPTI reported it, the runtime function that the program
  * called. */
 static void put_api(struct sc_text *line, const char *api, const char *runtime_api)
 {

@@ -63,7 +63,7 @@ static void put_module(struct sc_text *line, const struct sc_limit_module *modul
     sc_json_put(line, "}");
 }
 
-/* Lists the modules that call malloc. Writes nothing where CUPTI told of none. */
+/* Lists the modules that call malloc. Writes nothing where CUPTI reported none. */
 static void put_modules(struct sc_text *line, const struct sc_limits_part *part, size_t reserve)
 {
     if (!part->limits->module_count)

@@ -47,7 +47,7 @@ static void put_moment(struct writing *writing, const struct sc_postmortem_opera
     put_stack(writing, operation->is.stack);
 }
 
-/* Puts one operation of the time before the error. */
+/* Writes one operation of the time before the error. */
 static void put_operation(struct writing *writing, const struct sc_postmortem_operation *operation)
 {
     sc_json_put(writing->line, "{api:%s direction:%s", operation->is.api,

@@ -216,7 +216,7 @@ static void note_verdict_locked(void) SC_REQUIRES(report.mutex)
     note_locked(SC_ROLL_FAILED, report.failed, NULL);
 }
 
-/* Makes the report's file, and tells the user if it is beside another file. A descriptor or
+/* Makes the report's file, and tells the user if it is beside another file. Returns a descriptor or
  * -errno. */
 static int create_file(const struct sc_options *options)
 {

@@ -409,7 +409,8 @@ static void put_postmortem(struct sc_text *text, const struct sc_postmortem_brie
     put_heap(text, brief);
 }
 
-/* Returns why CUPTI told nothing, by sc_report_cupti.state, or NULL if it did, or nobody asked. */
+/* Returns why CUPTI reported nothing, by sc_report_cupti.state, or NULL if it did, or nobody asked.
+ */
 static const char *why_unheard(const char *state)
 {
     if (!state)

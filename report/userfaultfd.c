@@ -50,7 +50,7 @@ __attribute__((no_sanitize("address", "thread", "undefined"))) static long open_
 /* ---- asking in a child ---- */
 
 /* Makes in a child all system calls that only userfaultfd needs, so that a filter that kills for
- * one kills the child. The child shares our memory, so it touches nothing but its own stack. With
+ * one kills the child. The child shares our memory, so it accesses nothing but its own stack. With
  * all signals blocked, a filter's SIGSYS ends the child, whatever handler the program has. That
  * must not leave a core of the whole process, nor a crash report where cores go to a program: a
  * limit of 1 byte prevents both. */
@@ -72,7 +72,7 @@ __attribute__((no_sanitize("address", "thread", "undefined"))) static int try_in
     return 0;
 }
 
-/* Does the child survive its system calls? With clone's flags no signal tells of its end. If
+/* Does the child survive its system calls? With clone's flags no signal reports its end. If
  * somebody else has waited for the child nothing is known: false. */
 static bool child_survives(void)
 {

@@ -62,7 +62,7 @@ static void put_advice(const char *advice)
     sc_scratch_free(&scratch);
 }
 
-/* Prints all that is said of a code. What to do stands right below the code. */
+/* Prints the documentation of a code. What to do is printed right below the code. */
 static void print_section(const struct row *row)
 {
     size_t length;
@@ -86,7 +86,7 @@ static void put_first_paragraph(FILE *out, const char *code)
         sc_markdown_put_plain(out, start + 2, (size_t)(end - start - 2));
 }
 
-/* Prints the first paragraph of what is said of the code. */
+/* Prints the first paragraph of the code's documentation. */
 static void print_brief(const char *code)
 {
     char *text = NULL;

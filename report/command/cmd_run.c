@@ -89,9 +89,9 @@ static bool take_flag(struct sc_run_work *work, int flag)
     }
 }
 
-/* Says so if flags of safecopy run stand after the program, where they are the program's. A run
- * that has no flag, nor "--", may have one after the program: the program's own, or a gate that was
- * left open. */
+/* Prints a message if flags of safecopy run stand after the program, where they are the program's.
+ * A run that has no flag, nor "--", may have one after the program: the program's own, or a gate
+ * that was left open. */
 static void hint_at_flags_behind(char *const *program)
 {
     static const char *const telling[] = {"--strict", "--report-dir", "--suppressions"};

@@ -188,9 +188,9 @@ const char *sc_finding_suppression(const json_t *hazard)
 }
 
 /* Adds what a hazard's line says of how often it came. A hazard has a line each time its count has
- * doubled, which tells of those since the line before. What is one hazard here may be several of
- * the library's, with lines of their own: two calls in one line of a script. Two threads may write
- * the lines of one in the other order. */
+ * doubled, which counts those since the line before. What is one hazard here may be several of the
+ * library's, with lines of their own: two calls in one line of a script. Two threads may write the
+ * lines of one in the other order. */
 static void add_count(struct sc_finding *finding, json_int_t count)
 {
     bool has_doubled = count > 0 && (count & (count - 1)) == 0;

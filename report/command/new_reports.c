@@ -153,7 +153,8 @@ static struct found find_told(struct sc_scratch *scratch, const struct sc_run_ro
     return told;
 }
 
-/* Finds the reports that this run has written: by the pattern, and by what its processes told. */
+/* Finds the reports that this run has written: by the pattern, and by what its processes have noted
+ * on the roll. */
 char **sc_new_reports_find(struct sc_new_reports *reports, struct sc_scratch *scratch,
                            const struct sc_run_roll *roll)
 {

@@ -193,8 +193,8 @@ static void let_files_go(enum sc_program_stdout out, int own)
     sc_descriptors_close_but(own);
 }
 
-/* Starts the program. Negative: it cannot be; the child tells why through a pipe that a successful
- * exec closes. */
+/* Starts the program. Returns a negative error if that fails; the child reports it through a pipe
+ * that a successful exec closes. */
 static int start(char **argv, const struct inherited *inherited, enum sc_program_stdout out,
                  pid_t *program)
 {

@@ -184,7 +184,7 @@ json_t *sc_reader_run_counts(const json_t *run)
     return by_code ? by_code : json_object_get(run, "told");
 }
 
-/* Records in a run without an end how many hazards its lines have told, since it may go on. */
+/* Records in a run without an end how many hazards its lines have reported, since it may go on. */
 static void note_told(const struct sc_findings *findings, json_t *run)
 {
     json_t *told = json_object();

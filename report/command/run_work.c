@@ -45,8 +45,8 @@ static bool is_folder_of_reports(const char *folder)
     return false;
 }
 
-/* Returns the absolute path, since the program may change its folder. NULL after it has said why
- * the path cannot be used. */
+/* Returns the absolute path, since the program may change its folder. Returns NULL after a message
+ * if the path cannot be used. */
 static const char *absolute_path(struct sc_run_work *work, const char *path)
 {
     char *absolute = sc_scratch_take(&work->scratch, PATH_MAX);

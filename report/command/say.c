@@ -95,7 +95,7 @@ static void show(const char *text)
     free(shown);
 }
 
-/* Says a line, on stderr or to whoever takes what is said. */
+/* Prints a line, on stderr or to the function that takes messages. */
 void sc_say(const char *format, ...)
 {
     char *text = NULL;

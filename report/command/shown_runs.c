@@ -384,7 +384,7 @@ static void add_misses(struct making *making, const json_t *entry)
     }
 }
 
-/* Adds that allocations have failed. The last line about it tells how many. */
+/* Adds that allocations have failed. The last line about it says how many. */
 static void add_oom(struct making *making, const json_t *entry)
 {
     const json_t *oom = json_object_get(entry, "oom");
@@ -489,7 +489,7 @@ static void add_doubts(struct making *making, const json_t *entry)
         making->run.doubt = missing_run;
 }
 
-/* Makes all that is said of a run. */
+/* Makes the words and notes that are shown of a run. */
 struct sc_run sc_shown_runs_make(struct sc_scratch *scratch, const struct sc_frame_makers *makers,
                                  json_t *entry)
 {

@@ -10,8 +10,8 @@ static const char section[] = "guard";
 #define NOTE(id, remedy, ...)                                                                      \
     sc_diagnosis_add(diagnosis, SC_LEVEL_NOTE, section, id, remedy, __VA_ARGS__)
 
-/* Was found before that there are huge pages in which the library can serve pinned memory? Whether
- * it is asked to is not looked at. */
+/* Returns true if it was found before that there are huge pages in which the library can serve
+ * pinned memory, whether or not an option asks for that. */
 static bool has_huge_pages(const struct sc_diagnosis *diagnosis)
 {
     for (size_t i = 0; i < diagnosis->count; i++)

@@ -171,8 +171,8 @@ static void print_unread_case(struct junit *junit, const struct sc_run *run, con
     fputs("    </testcase>\n", junit->out);
 }
 
-/* Writes a failed test case for each line that could not be read: what it tells nobody knows, and
- * it may be a hazard. */
+/* Writes a failed test case for each line that could not be read: nobody knows what it says, and it
+ * may be a hazard. */
 static void print_unread(struct junit *junit, const struct sc_run *run)
 {
     struct sc_scratch *scratch = &junit->model->scratch;

@@ -104,7 +104,7 @@ static const char *owner_of(const json_t *entry)
     return sc_field_string(entry, "owner", "?");
 }
 
-/* Prints what an owner has told of pools of its own: it is part of what the owner has. */
+/* Prints the pools that an owner has reported as its own: it is part of what the owner has. */
 static void print_own_pools(FILE *out, struct sc_model *model, const json_t *place,
                             const char *owner)
 {
@@ -130,7 +130,7 @@ static bool has_owner(const json_t *memory, const json_t *number, const char *na
     return false;
 }
 
-/* Prints pools that were told of under a name that is no owner's. */
+/* Prints pools that were reported under a name that is no owner's. */
 static void print_lone_pools(FILE *out, struct sc_model *model, const json_t *memory,
                              const json_t *place, const json_t *number)
 {
@@ -586,7 +586,7 @@ static void print_moves(FILE *out, struct sc_model *model, const json_t *um)
                 size_of(model, um, "thrashing_bytes"));
 }
 
-/* Prints what CUPTI told of managed memory with um=1, or why it told nothing. */
+/* Prints what CUPTI reported of managed memory with um=1, or why it reported nothing. */
 static void print_um(FILE *out, struct sc_model *model, const struct sc_run *run)
 {
     const json_t *um = json_object_get(json_object_get(run->record, "summary"), "um");

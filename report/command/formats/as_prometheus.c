@@ -142,7 +142,7 @@ static uint64_t unused_of(const struct sc_memory_place *place)
     return unused;
 }
 
-/* Writes how full a device is: once, however many processes tell of it. */
+/* Writes how full a device is: once, however many processes report it. */
 static void put_device(const struct process *process, const struct sc_memory_place *place)
 {
     const char *const labels[] = {

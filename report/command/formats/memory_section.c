@@ -157,7 +157,7 @@ static void put_branch(struct leaves *leaves, const struct sc_memory_branch *bra
     fputs("</ul></details></li>\n", out);
 }
 
-/* Writes what the owner has told of its own pools, after its row. */
+/* Writes which pools the owner has reported, after its row. */
 static void put_suballocators(FILE *out, struct sc_model *model,
                               const struct sc_memory_place *place, const char *owner)
 {

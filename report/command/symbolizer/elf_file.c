@@ -103,7 +103,8 @@ static void read_segments(struct sc_elf_file *file)
     file->first_address = file->has_segments ? lowest & ~((uint64_t)sysconf(_SC_PAGESIZE) - 1) : 0;
 }
 
-/* Opens an ELF file. False: it is none, or may not be read; it is to be closed all the same. */
+/* Opens an ELF file. Returns false if it is none, or may not be read; it is to be closed all the
+ * same. */
 bool sc_elf_file_open(struct sc_elf_file *file, const char *path)
 {
     *file = (struct sc_elf_file){.fd = -1};

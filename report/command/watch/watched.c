@@ -77,7 +77,7 @@ static void digest_stack(struct sc_digester *digester, const json_t *side)
     free(text);
 }
 
-/* Finds, or adds, the count of a hazard, whose later lines tell how often it came until then. */
+/* Finds, or adds, the count of a hazard, whose later lines say how often it came until then. */
 static struct sc_watch_counted *find_counted(struct sc_watched *watched, const json_t *hazard)
 {
     struct sc_digester digester;

@@ -33,8 +33,8 @@ extern struct sc_ledger sc_ledger;
  * is opened once more gets one more reference. */
 void sc_ledger_given(struct sc_ledger *ledger, const struct sc_ledger_block *block);
 
-/* The same for memory of a pool, which programs allocate most often. `number`: the pool's
- * (sc_ledger_pool_number); 0: not known. */
+/* Does the same as sc_ledger_given for memory of a pool, which programs allocate most often.
+ * `number`: the pool's (sc_ledger_pool_number); 0: not known. */
 void sc_ledger_given_of_pool(struct sc_ledger *ledger, uint64_t name, uint64_t size_bytes,
                              unsigned number, unsigned place, uint32_t origin);
 
@@ -49,8 +49,8 @@ int sc_ledger_place_of(struct sc_ledger *ledger, enum sc_ledger_space space, uin
 bool sc_ledger_leaves(struct sc_ledger *ledger, enum sc_ledger_space space, uint64_t name,
                       struct sc_ledger_leaving *leaving);
 
-/* The same for an address that is mostly a pool's. `leaving` need not be initialised; it gets a
- * number, also if no block is known. */
+/* Does the same as sc_ledger_leaves for an address that is mostly a pool's. `leaving` need not be
+ * initialised; it gets a number, also if no block is known. */
 bool sc_ledger_leaves_of_pool(struct sc_ledger *ledger, uint64_t name,
                               struct sc_ledger_leaving *leaving);
 

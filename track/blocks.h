@@ -31,7 +31,7 @@ static inline void sc_blocks_add(struct sc_blocks *blocks, uintptr_t address, si
 static inline bool sc_blocks_may_hold(const struct sc_blocks *blocks, uintptr_t address,
                                       size_t size_bytes);
 
-/* The same for one address, without a loop. */
+/* Does the same as sc_blocks_may_hold for one address, without a loop. */
 static inline bool sc_blocks_may_hold_one(const struct sc_blocks *blocks, uintptr_t address);
 
 /* Does the interval from `first` to `last` lie wholly below or wholly above all blocks of the set?

@@ -61,7 +61,7 @@ void sc_holds_give_up(struct sc_holds *holds, uint32_t hold, uint64_t age);
 /* Makes holds on the interval no longer wait for graphs that use it, since the memory is about to
  * become something else. */
 void sc_holds_forget_graphs(struct sc_holds *holds, uintptr_t address, size_t size_bytes);
-/* The same for all memory of a context that has ended. */
+/* Does the same as sc_holds_forget_graphs for all memory of a context that has ended. */
 void sc_holds_forget_graphs_of(struct sc_holds *holds, uint32_t context);
 
 /* Makes holds on the interval wait for this operation, too: it belongs to a launch of a graph that

@@ -26,7 +26,8 @@ uint64_t sc_kernel_flags_digest(struct sc_inflight *inflight, uint32_t range);
  * possible use, is done. */
 bool sc_kernel_flags_may_show_kernel_done(struct sc_inflight *inflight, uint32_t op);
 
-/* The same for any operation: false for one that is no kernel's. */
+/* Does the same as sc_kernel_flags_may_show_kernel_done for any operation: false for one that is no
+ * kernel's. */
 static inline bool sc_kernel_flags_may_show_done(struct sc_inflight *inflight, uint32_t op)
 {
     return __builtin_expect(sc_ops_is_kernel(&sc_inflight_op(inflight, op)->info), 0) &&

@@ -36,8 +36,8 @@ enum sc_device_healing { SC_HEALED_BY_EDGE, SC_HEALED_BY_WAIT, SC_NOT_HEALED };
 void sc_device_uses_judge(const struct sc_device_uses *uses, const struct sc_call *call,
                           struct sc_stream_record *stream, enum sc_device_healing healing);
 
-/* The same for `count` uses. `after`: what the call comes after besides its stream's work, or NULL.
- */
+/* Does the same as sc_device_uses_judge for `count` uses. `after`: what the call comes after
+ * besides its stream's work, or NULL. */
 void sc_device_uses_judge_all(const struct sc_device_use *uses, unsigned count,
                               const struct sc_call *call, struct sc_stream_record *stream,
                               enum sc_device_healing healing, const struct sc_point *after);

@@ -174,8 +174,8 @@ void sc_issue_set_graph(struct sc_issue *issue, uint8_t unsure, uint64_t ticks);
 /* Judges what was added, and in mode=fix orders the call after its conflicts. */
 void sc_issue_judge_and_order(struct sc_issue *issue);
 
-/* As sc_issue_judge_and_order, and also tells the tracker that the call begins. The driver's call
- * follows, and then sc_issue_end. */
+/* Does the same as sc_issue_judge_and_order, and notes in the tracker that the call begins. The
+ * driver's call follows, and then sc_issue_end. */
 void sc_issue_begin_call(struct sc_issue *issue);
 
 /* Judges only the touches: what is read or written before the call returns. */
@@ -184,8 +184,8 @@ void sc_issue_judge_touches(const struct sc_issue *issue);
 /* Takes a snapshot of the source of the operation's only copy, for the device to read instead.
  * Returns it, packed: without gaps between rows (memory/snapshots.h). NULL: none was taken. */
 const void *sc_issue_snapshot(struct sc_issue *issue);
-/* The same for a source without gaps. Returns what to pass to the driver: the snapshot, or `source`
- * if none was taken. */
+/* Does the same as sc_issue_snapshot for a source without gaps. Returns what to pass to the driver:
+ * the snapshot, or `source` if none was taken. */
 const void *sc_issue_source(struct sc_issue *issue, const void *source);
 
 /* Records the operations if the driver has accepted the call, protects their pages, and records a

@@ -173,8 +173,9 @@ void sc_work_end_simple_launch(const char *api, void *site, bool per_thread,
                            (struct sc_history_entry){.direction = SC_NO_DIRECTION});
 }
 
-/* Returns NULL if the stream or the process is not simple, or an operation on host memory has no
- * mark yet. */
+/* Notes, before a free on a legacy stream, that the stream gets work. Returns the stream, or NULL,
+ * having done nothing, if the stream or the process is not simple, or an operation on host memory
+ * has no mark yet. */
 struct sc_stream_record *sc_work_begin_legacy_free(enum sc_simplicity least, CUstream handle,
                                                    bool per_thread)
 {

@@ -4,7 +4,8 @@
 
 #include "common/poison.h"
 
-/* Sets the mode even if nothing has captured: another thread may begin a capture at any moment. */
+/* Sets the thread's mode of capture to relaxed, even if nothing has captured: another thread may
+ * begin a capture at any moment. */
 struct sc_relaxed sc_relaxed_begin(void)
 {
     struct sc_relaxed relaxed = {false, CU_STREAM_CAPTURE_MODE_RELAXED};

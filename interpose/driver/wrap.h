@@ -71,10 +71,11 @@ static inline CUresult sc_wrap_check_answer(const struct sc_call *call, CUresult
 #define SC_HOT_PAIR(symbol, variant, parameters, arguments)                                        \
     SC_TWO(SC_INLINED, symbol, symbol##variant, true, parameters, arguments)
 
-/* The same for functions most of whose calls are simple (enum sc_simplicity: nothing but work on
- * the call's own stream). The wrapper first calls `symbol##_simply`, which returns true if it has
- * made the call, with the result in `*result`. That function gets the members of `call` one by one,
- * so that they are in registers only if they are used, and then the parameters. */
+/* Does the same as SC_HOT_PAIR for functions most of whose calls are simple (enum
+ * sc_simplicity: nothing but work on the call's own stream). The wrapper first calls
+ * `symbol##_simply`, which returns true if it has made the call, with the result in `*result`. That
+ * function gets the members of `call` one by one, so that they are in registers only if they are
+ * used, and then the parameters. */
 #define SC_SIMPLE_PAIR(symbol, variant, parameters, arguments)                                     \
     SC_TWO_OF(SC_SIMPLY(symbol, #symbol, false, arguments),                                        \
               SC_SIMPLY(symbol, #symbol #variant, true, arguments), SC_INLINED, symbol,            \

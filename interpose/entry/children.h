@@ -7,8 +7,8 @@
 
 struct sc_statement;
 
-/* Adds such children to the statement (as many as fit, in the order in which the Linux kernel lists
- * them). */
+/* Adds the children that have a device open to the statement (as many as fit, in the order in which
+ * the Linux kernel lists them). */
 void sc_children_find(struct sc_statement *statement);
 
 #endif

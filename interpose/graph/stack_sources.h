@@ -49,7 +49,8 @@ struct sc_running sc_stack_sources_here(void);
 bool sc_stack_sources_frame_lives(const struct sc_graph_use *use,
                                   const struct sc_graph_extra *extra, struct sc_running *running);
 
-/* The same, and updates the copy of a source if the function still runs. */
+/* Does the same as sc_stack_sources_frame_lives, and updates the copy of a source if the function
+ * still runs. */
 bool sc_stack_sources_refresh(const struct sc_graph_use *use, const struct sc_graph_extra *extra,
                               struct sc_running *running);
 

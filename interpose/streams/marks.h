@@ -116,9 +116,10 @@ CUevent sc_marks_newest_locked(struct sc_stream_record *stream) SC_REQUIRES(stre
 
 /* Records a mark if operations were issued after the last one. */
 void sc_marks_add_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock);
-/* on each of the context's streams; no lock may be held */
+/* Does the same on each of the context's streams; no lock may be held. */
 void sc_marks_add_all(struct sc_context *context);
-/* The same for the context with its green contexts, before all of them wait for work elsewhere. */
+/* Does the same as sc_marks_add_all for the context with its green contexts, before all of them
+ * wait for work elsewhere. */
 void sc_marks_add_family(struct sc_context *context);
 
 /* Asks the driver which of the stream's marks have occurred, and notes in the tracker that
@@ -192,9 +193,9 @@ bool sc_marks_show_incomplete(const struct sc_ticket *ticket, uint64_t last);
 /* Makes later work on `stream` wait for the operation. Returns false if that is impossible. */
 bool sc_marks_order_after(struct sc_stream_record *stream, const struct sc_ticket *ticket);
 
-/* The same by a function of the caller's, which makes the stream wait for the event and returns
- * whether it did. That function may take no lock of a stream. It is not called if there is nothing
- * to wait for. */
+/* Does the same as sc_marks_order_after by a function of the caller's, which makes the stream wait
+ * for the event and returns whether it did. That function may take no lock of a stream. It is not
+ * called if there is nothing to wait for. */
 typedef bool sc_marks_wait(void *context, CUstream stream, CUevent event);
 bool sc_marks_order_by(struct sc_stream_record *stream, const struct sc_ticket *ticket,
                        sc_marks_wait *wait, void *context);

@@ -37,12 +37,13 @@ SC_INLINED bool sc_streams_has_handle(CUstream handle)
     return sc_likely((uintptr_t)handle > (uintptr_t)CU_STREAM_PER_THREAD);
 }
 
-/* The same for the legacy stream, which is found by the current context. NULL also if the handle
- * names another stream. */
+/* Does the same as sc_streams_find_simple for the legacy stream, which is found by the current
+ * context. NULL also if the handle names another stream. */
 struct sc_stream_record *sc_streams_find_simple_legacy(enum sc_simplicity least, CUstream handle,
                                                        bool per_thread, unsigned ties);
 
-/* The same for any stream. `per_thread`: the call is a _ptsz variant. */
+/* Does the same as sc_streams_find_simple_legacy for any stream. `per_thread`: the call is a _ptsz
+ * variant. */
 SC_INLINED struct sc_stream_record *sc_streams_find_any_simple(enum sc_simplicity least,
                                                                CUstream handle, bool per_thread,
                                                                unsigned ties)

@@ -80,14 +80,17 @@ void sc_unfinished_renew(struct sc_stream_record *stream);
  * has returned. `at_least`: a time that was read from the clock, or 0. Returns the work's time. */
 uint64_t sc_unfinished_work(struct sc_stream_record *stream, uint64_t at_least);
 
-/* The same for work of the device on a simple stream (sc_streams_find_simple). */
+/* Does the same as sc_unfinished_work for work of the device on a simple stream
+ * (sc_streams_find_simple). */
 uint64_t sc_unfinished_simple_work(struct sc_stream_record *stream, uint64_t at_least);
 
-/* The same on a stream of a family, for work in the stream's own queue. */
+/* Does the same as sc_unfinished_work on a stream of a family, for work in the stream's own
+ * queue. */
 uint64_t sc_unfinished_queued_work(struct sc_stream_record *stream, uint64_t at_least);
 
-/* The same for work that may run host functions. These write pageable memory; kernels do so only if
- * the device uses it directly. A wait of the device for the host counts as such work. */
+/* Does the same as sc_unfinished_work for work that may run host functions. These write
+ * pageable memory; kernels do so only if the device uses it directly. A wait of the device for the
+ * host counts as such work. */
 uint64_t sc_unfinished_host_work(struct sc_stream_record *stream);
 
 /* Note that the stream is about to wait for work elsewhere, which may then be at work before its
@@ -133,11 +136,11 @@ uint64_t sc_unfinished_context_since(struct sc_context *context);
 /* Returns the time of the latest work before an event that is about to be recorded on the stream;
  * 0: there is none. A wait of the host for the event covers what was issued by then. */
 uint64_t sc_unfinished_before_event(struct sc_stream_record *stream);
-/* The same on a non-blocking stream. */
+/* Does the same as sc_unfinished_before_event on a non-blocking stream. */
 uint64_t sc_unfinished_before_simple_event(const struct sc_stream_record *stream);
 
-/* The same on a legacy stream that has no blocking stream beside it, to come after the record.
- * Notes that the event is in the stream's own queue. */
+/* Does the same as sc_unfinished_before_simple_event on a legacy stream that has no blocking stream
+ * beside it, to come after the record. Notes that the event is in the stream's own queue. */
 uint64_t sc_unfinished_lone_record(struct sc_stream_record *stream);
 
 /* Notes that a wait of the host has succeeded. `since_ticks`: what sc_unfinished_before_event, or
@@ -151,7 +154,7 @@ bool sc_unfinished_is_done(struct sc_stream_record *stream, uint64_t issued_tick
 /* Returns true if no unfinished work may write the source of a copy that is issued now. */
 bool sc_unfinished_is_clear(struct sc_stream_record *stream);
 
-/* The same for a source in pageable memory. */
+/* Does the same as sc_unfinished_is_clear for a source in pageable memory. */
 bool sc_unfinished_spares_pageable(struct sc_stream_record *stream);
 
 /* sc_unfinished_queued notes that the stream's own queue had work in it at that time; the launch of

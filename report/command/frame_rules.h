@@ -17,7 +17,8 @@ void sc_frame_rules_free(struct sc_frame_rules *rules);
  * after a message on stderr: a bad rule (-EINVAL) is named with line and column. */
 int sc_frame_rules_read(struct sc_frame_rules *rules, const char *path);
 
-/* The same with the user's own file. Returns 0 also if there is none. */
+/* Does the same as sc_frame_rules_read with the user's own file. Returns 0 also if there is none.
+ */
 int sc_frame_rules_read_own(struct sc_frame_rules *rules);
 
 /* Returns the kind of the frame with this module, file and function, each of which may be NULL. A

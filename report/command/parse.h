@@ -12,8 +12,8 @@
  * with a NUL. */
 json_t *sc_parse(const char *text, size_t size);
 
-/* The same. Objects in arrays that equal those of earlier lines are not parsed again but shared
- * (pieces.h), so they must not be changed. */
+/* Does the same as sc_parse. Objects in arrays that equal those of earlier lines are not parsed
+ * again but shared (pieces.h), so they must not be changed. */
 json_t *sc_parse_line(const char *text, size_t size, struct sc_pieces *pieces);
 
 /* Parses a text that sc_pieces_pack has made of a parsed line. The result equals that line's. */

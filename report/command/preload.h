@@ -14,7 +14,7 @@ const char *sc_preload_command(struct sc_scratch *scratch);
  * Returns NULL, after a message, if there is none. */
 const char *sc_preload_find(struct sc_scratch *scratch);
 
-/* The same without a message. *sought: the folder of the command. */
+/* Does the same as sc_preload_find without a message. *sought: the folder of the command. */
 const char *sc_preload_look(struct sc_scratch *scratch, const char **sought);
 
 /* Returns true if the path can be in LD_PRELOAD, where a blank or a colon would end it. */

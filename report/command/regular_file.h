@@ -13,8 +13,9 @@
  * -errno: -EISDIR for a folder, -ENOTSUP for anything else that is no regular file. */
 int sc_regular_file_open(const char *path, int flags);
 
-/* The same for a path that comes from a report, or from a file that a report names: -EPERM for a
- * file that the Linux kernel makes up (report/command/kernels_files.h). */
+/* Does the same as sc_regular_file_open for a path that comes from a report, or from a file that a
+ * report names: -EPERM for a file that the Linux kernel makes up (report/command/kernels_files.h).
+ */
 int sc_regular_file_open_named(const char *path);
 
 /* As sc_regular_file_open, but returns a stream; NULL on failure, with the error in *error. */
@@ -24,7 +25,7 @@ FILE *sc_regular_file_stream(const char *path, int flags, int *error);
  * may be NULL. Returns 0, or -errno as above; -EFBIG for a larger file. */
 int sc_regular_file_read(const char *path, size_t max, char **text, size_t *size);
 
-/* The same for an open file, which stays open. */
+/* Does the same as sc_regular_file_read for an open file, which stays open. */
 int sc_regular_file_read_open(int fd, size_t max, char **text, size_t *size);
 /* Returns words for an error (-errno) of these functions. */
 const char *sc_regular_file_error(int error);

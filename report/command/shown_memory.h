@@ -80,17 +80,18 @@ struct sc_memory {
 struct sc_memory sc_shown_memory_make(struct sc_scratch *scratch,
                                       const struct sc_frame_makers *makers, const json_t *member);
 
-/* The same for a record as in sc_reader.runs. */
+/* Does the same as sc_shown_memory_make for a record as in sc_reader.runs. */
 struct sc_memory sc_shown_memory_of_entry(struct sc_scratch *scratch,
                                           const struct sc_frame_makers *makers,
                                           const json_t *entry);
 
-/* The same for a run, which must be the one that the model has prepared last; valid as long as the
- * run is. */
+/* Does the same as sc_shown_memory_of_entry for a run, which must be the one that the model has
+ * prepared last; valid as long as the run is. */
 struct sc_memory sc_shown_memory_of_run(struct sc_model *model, const struct sc_run *run);
 
-/* The same, for sums over processes and comparisons of them: a run that went on as another program
- * (exec) holds nothing, since the next run is of the same process. */
+/* Does the same as sc_shown_memory_of_run, for sums over processes and comparisons of them: a run
+ * that went on as another program (exec) holds nothing, since the next run is of the same process.
+ */
 struct sc_memory sc_shown_memory_of_process(struct sc_model *model, const struct sc_run *run);
 
 /* Adds to a sum, which stays at most INT64_MAX, the largest number of JSON here. */

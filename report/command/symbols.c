@@ -188,7 +188,8 @@ static uint64_t taken_bytes(const struct sc_symbols *symbols)
     return sum;
 }
 
-/* The one that was asked last goes on. */
+/* Ends the children that were asked longest ago until the others have taken little enough memory.
+ * The one that was asked last goes on. */
 static void end_oldest(struct sc_symbols *symbols)
 {
     while (symbols->living_count > 1 && taken_bytes(symbols) > TAKEN_MAX_BYTES)

@@ -139,8 +139,8 @@ static __attribute__((noinline)) void say_at_length(const char *line)
     say_in(bytes, sizeof bytes, line);
 }
 
-/* A short line takes little of the stack, which may have little room. A byte is written as
- * SC_PLAIN_GROWTH = 6 at most. */
+/* Writes the line to stderr. A short line is written from a small buffer, since the stack may have
+ * little room. A byte is written as SC_PLAIN_GROWTH = 6 at most. */
 void sc_report_say(void *context, const char *line)
 {
     (void)context;

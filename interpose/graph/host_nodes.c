@@ -93,8 +93,8 @@ struct sc_watched_node *sc_host_nodes_begin_change(CUgraphExec exec, CUgraphNode
     return changed;
 }
 
-/* Ends that change, by the driver's answer. If the new function could not be watched, runs of the
- * exec are not seen any more. */
+/* Ends the change of a host node's function, by the driver's answer. If the new function could not
+ * be watched, runs of the exec are not seen any more. */
 void sc_host_nodes_end_change(CUgraphExec exec, CUgraphNode node, struct sc_watched_node *changed,
                               CUresult result)
 {

@@ -106,7 +106,7 @@ static bool is_told(int device)
     return atomic_load_explicit(&told, memory_order_relaxed) & 1u << device;
 }
 
-/* Reports it, once for each device. */
+/* Reports the hazard (more managed memory than fits on the device), once for each device. */
 static void tell(int device, const struct sc_residence_sum *sum, bool is_observed)
 {
     if (atomic_fetch_or(&told, 1u << device) & 1u << device)

@@ -244,7 +244,7 @@ bool sc_host_functions_is_open(uint64_t launched)
     return is_open;
 }
 
-/* Was it found, while the function was open, that its code can wait for nobody? Asked when it
+/* Was it found, while the host function was open, that its code can wait for nobody? Asked when it
  * returns. */
 bool sc_host_functions_was_plain(unsigned call)
 {

@@ -60,7 +60,7 @@ struct sc_hazard_place *sc_hazard_places_find(struct sc_hazard_places *places,
                                               const struct sc_digest *digest,
                                               struct sc_hazard_place *place);
 
-/* Forgets all of them; the places themselves stay the caller's. */
+/* Frees the table of places; the places themselves stay the caller's. */
 void sc_hazard_places_free(struct sc_hazard_places *places);
 
 #endif

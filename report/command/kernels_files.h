@@ -15,7 +15,7 @@
 
 #include <stdbool.h>
 
-/* Returns true if the path is absolute and is one of these folders or below one. */
+/* Returns true if the path is absolute and is one of the folders named above or below one. */
 bool sc_kernels_files_has(const char *path);
 
 /* Opens the file as open(2) does. Returns a descriptor or -errno; -EPERM for such a path or link.

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Writes it for people: sections, a line for each finding, and a line for its remedy. */
+/* Writes the diagnosis for people: sections, a line for each finding, and a line for its remedy. */
 void sc_show_text(FILE *out, const struct sc_diagnosis *diagnosis);
 
 /* As report/command/doctor/schema.json has it. `program` and `trial` are NULL where there is none.

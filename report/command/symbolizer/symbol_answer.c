@@ -34,7 +34,7 @@ size_t sc_symbol_answer_put(char *bytes, const struct sc_symbol_answer *answer)
     return (size_t)(at - bytes);
 }
 
-/* Reads such a word. Returns false if the bytes are damaged. */
+/* Reads a word that put_word has written. Returns false if the bytes are damaged. */
 static bool take_word(const char **at, const char *end, const char **word)
 {
     bool has_word = *at < end && **at == 'w';

@@ -368,7 +368,7 @@ bool sc_spans_cover(struct sc_spans *spans, uintptr_t address)
     SC_ASSERT_GUARDED(&spans->pool);
     uintptr_t page = address & ~spans->page_mask;
     unsigned stripe = sc_spans_stripe(spans, page);
-    return sc_grid_point_locked(&spans->grid, page) != 0 ||
+    return sc_grid_find_at_locked(&spans->grid, page) != 0 ||
            is_in_list(spans, spans->unapplied[stripe], page, 1) ||
            is_in_list(spans, spans->due_ended[stripe], page, 1) ||
            is_in_list(spans, spans->refused[stripe], page, 1);
@@ -386,7 +386,7 @@ bool sc_spans_move_area(struct sc_spans *spans, uintptr_t address)
     bool any = is_in_list(spans, spans->unapplied[stripe], start, SC_SPANS_AREA_BYTES) ||
                is_in_list(spans, spans->due_ended[stripe], start, SC_SPANS_AREA_BYTES) ||
                is_in_list(spans, spans->refused[stripe], start, SC_SPANS_AREA_BYTES) ||
-               sc_grid_any(&spans->grid, start, SC_SPANS_AREA_BYTES);
+               sc_grid_find_any(&spans->grid, start, SC_SPANS_AREA_BYTES);
     if (!any)
         set_stripe(spans, start);
     return !any;

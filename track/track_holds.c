@@ -64,8 +64,8 @@ static bool make_hold(struct sc_track *track, struct sc_deallocation *request)
     return true;
 }
 
-void sc_track_await(struct sc_track *track, const struct sc_ops *ops,
-                    struct sc_deallocation *request)
+void sc_track_add_wait(struct sc_track *track, const struct sc_ops *ops,
+                       struct sc_deallocation *request)
 {
     struct sc_holds *holds = &track->holds;
     bool has_room = true;

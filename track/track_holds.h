@@ -71,8 +71,8 @@ void sc_track_deallocate(struct sc_track *track, struct sc_deallocation *request
 
 /* Makes a hold of kind SC_HOLD_WAIT for these operations, which stay. `request`: gives the
  * interval, and gets `held`; 0: no memory. */
-void sc_track_await(struct sc_track *track, const struct sc_ops *ops,
-                    struct sc_deallocation *request) SC_EXCLUDES(*track);
+void sc_track_add_wait(struct sc_track *track, const struct sc_ops *ops,
+                       struct sc_deallocation *request) SC_EXCLUDES(*track);
 
 struct sc_release {
     uint32_t hold; /* 0: no hold is ready */

@@ -115,7 +115,7 @@ SC_INLINED bool cuLaunchKernel_simply(enum sc_simplicity least, const char *api,
                                       void **parameters, void **extra)
 {
     struct sc_stream_record *stream =
-        sc_work_begin_simply(least | SC_LAUNCHES_UNWATCHED, handle, per_thread);
+        sc_work_begin_simple_launch(least | SC_LAUNCHES_UNWATCHED, handle, per_thread);
     if (sc_unlikely(!stream))
         return false;
     *result = sc_real.cuLaunchKernel(f, gx, gy, gz, bx, by, bz, shared, handle, parameters, extra);
@@ -178,7 +178,8 @@ SC_INLINED bool cuLaunchKernelEx_simply(enum sc_simplicity least, const char *ap
 {
     struct sc_stream_record *stream =
         SC_HAVE(cuLaunchKernelEx) && config && !records_events(config)
-            ? sc_work_begin_simply(least | SC_LAUNCHES_UNWATCHED, config->hStream, per_thread)
+            ? sc_work_begin_simple_launch(least | SC_LAUNCHES_UNWATCHED, config->hStream,
+                                          per_thread)
             : NULL;
     if (sc_unlikely(!stream))
         return false;

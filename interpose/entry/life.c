@@ -492,7 +492,7 @@ static void tell_never_freed(void *unused)
 {
     (void)unused;
     if (!sc_library_lock_depth)
-        sc_never_freed_tell();
+        sc_never_freed_report();
 }
 
 /* Writes the summary at the very end of the process, and ends it with the status that strict=1 asks

@@ -424,7 +424,7 @@ bool sc_protect_answer_touch(uintptr_t address, bool may_deny)
     }
     unsigned stripe = stripe_of(page);
     bool is_locked = lock_in_time(stripe);
-    bool is_off = sc_userfaults_is_protected(page) && sc_grid_point(&guards()->grid, page) != 0;
+    bool is_off = sc_userfaults_is_protected(page) && sc_grid_find_at(&guards()->grid, page) != 0;
     bool is_denied = is_locked && is_off && may_deny;
     sc_userfaults_resume_touch(page, is_denied);
     if (is_locked)

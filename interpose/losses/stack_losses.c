@@ -88,7 +88,7 @@ static void report_and_await_stack(void *frame)
         .kind = SC_HOLD_WAIT,
     };
     sc_deallocation_search(&request, &culprit);
-    for (unsigned i = 0; i < sc_ops_kept(&request.found); i++)
+    for (unsigned i = 0; i < sc_ops_count_kept(&request.found); i++)
         if (request.found.ops[i].kind == SC_PAGEABLE)
             request.found.ops[i].kind = SC_STACK;
     sc_deallocation_report(&request, SC104, &culprit);

@@ -161,7 +161,7 @@ static void report(enum sc_hazard_code code, enum sc_action action, const struct
 
 void sc_hazards_decide(struct sc_decided *decided)
 {
-    for (unsigned i = 0; i < sc_ops_kept(&decided->ops); i++)
+    for (unsigned i = 0; i < sc_ops_count_kept(&decided->ops); i++)
         decided->counts[i] =
             sc_reaper_finds_hazard(&decided->ops.ops[i].ticket, &decided->certainty[i]);
 }
@@ -278,7 +278,7 @@ static uint64_t stripes_to_lock(const struct sc_point *point)
 
 /* Records that the host knows, by a wait or a query, that all before the point is done. Ends the
  * operations before it, and reports sources among them that have changed. */
-void sc_hazards_note_known(struct sc_point *point, const struct sc_culprit *where)
+void sc_hazards_note_done_and_report(struct sc_point *point, const struct sc_culprit *where)
 {
     SC_OPS(overwritten);
     uint64_t stripes = stripes_to_lock(point);

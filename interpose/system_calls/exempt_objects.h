@@ -27,7 +27,7 @@
 /* Is there any range, so that pages can be guarded? One load. */
 static inline bool sc_exempt_objects_may_be_needed(void)
 {
-    return sc_unlikely(sc_track_has(&sc_track, SC_HAS_RANGES));
+    return sc_unlikely(sc_track_has_any(&sc_track, SC_HAS_RANGES));
 }
 
 /* Objects (mutexes and the like) that the calling thread used lately and that lie on no page of a

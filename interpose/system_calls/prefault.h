@@ -44,7 +44,7 @@ static inline bool sc_prefault_is_allowed(void)
  * guarded, but a page may stay protected for a moment after the last range has gone. */
 static inline bool sc_prefault_is_needed(void)
 {
-    return sc_unlikely(sc_track_has(&sc_track, SC_HAS_RANGES) || sc_guard_busy()) &&
+    return sc_unlikely(sc_track_has_any(&sc_track, SC_HAS_RANGES) || sc_guard_busy()) &&
            sc_options.guard && sc_prefault_is_allowed();
 }
 

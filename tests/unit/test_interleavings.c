@@ -627,7 +627,7 @@ static struct sc_range_info range;
  * once everything is applied, is the program's. */
 static bool naive_fault(const struct sc_fault *fault)
 {
-    if (sc_grid_point(&sc_track.inflight.guards.grid, fault->address) != 0) {
+    if (sc_grid_find_at(&sc_track.inflight.guards.grid, fault->address) != 0) {
         LOCKED(&sc_track, sc_guarded_unprotect(&sc_track.inflight, fault->address, 1,
                                                SC_TOUCH_WRITE, false, SC_NO_VERDICT_NEIGHBOURS));
         sc_guard_apply(SC_GUARD_ALL);

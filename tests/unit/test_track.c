@@ -163,15 +163,15 @@ START_TEST(a_wait_that_is_left_ends_unless_it_is_taken)
 {
     copy(one, BASE);
     struct sc_deallocation left = take_down(BASE, SC_HOLD_WAIT, 0);
-    ck_assert(LOCKED(&track, sc_holds_lives(&track.holds, left.held, left.held_age)));
-    LOCKED(&track, sc_holds_leave(&track.holds, left.held, left.held_age));
-    ck_assert(!LOCKED(&track, sc_holds_lives(&track.holds, left.held, left.held_age)));
+    ck_assert(LOCKED(&track, sc_holds_is_alive(&track.holds, left.held, left.held_age)));
+    LOCKED(&track, sc_holds_give_up(&track.holds, left.held, left.held_age));
+    ck_assert(!LOCKED(&track, sc_holds_is_alive(&track.holds, left.held, left.held_age)));
     ck_assert(!LOCKED(&track, sc_holds_have_work(&track.holds)));
     copy(one, BASE);
     struct sc_deallocation taken = take_down(BASE, SC_HOLD_WAIT, 0);
-    LOCKED(&track, sc_holds_leave(&track.holds, taken.held,
-                                  left.held_age)); /* another one of that record */
-    ck_assert(LOCKED(&track, sc_holds_lives(&track.holds, taken.held, taken.held_age)));
+    LOCKED(&track, sc_holds_give_up(&track.holds, taken.held,
+                                    left.held_age)); /* another one of that record */
+    ck_assert(LOCKED(&track, sc_holds_is_alive(&track.holds, taken.held, taken.held_age)));
     sc_track_note_complete(&track, one, 2);
     ck_assert_uint_eq(sc_track_take_ready(&track, 0).hold, taken.held);
     LOCKED(&track, sc_holds_give_up(&track.holds, taken.held, taken.held_age));
@@ -675,7 +675,7 @@ START_TEST(a_hold_lives_until_it_ends_whoever_comes_after)
     copy(one, BASE + 4096);
     struct sc_deallocation first = take_down(BASE, SC_HOLD_WAIT, 0);
     struct sc_deallocation second = take_down(BASE + 4096, SC_HOLD_WAIT, 0);
-    ck_assert(LOCKED(&track, sc_holds_lives(&track.holds, first.held, first.held_age)));
+    ck_assert(LOCKED(&track, sc_holds_is_alive(&track.holds, first.held, first.held_age)));
     LOCKED(&track, sc_holds_end(&track.holds, first.held));
     ck_assert(!LOCKED(&track, sc_holds_is_alive(&track.holds, first.held, first.held_age)));
     copy(one, BASE);

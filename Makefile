@@ -456,7 +456,7 @@ define twin_rules
 $(patsubst $(2),$(1)/%.racy,$(filter $(2),$(TWIN_SRC))): $(1)/%.racy: $(2)
 	$$(call build_program,-Itests/hazard $(3))
 $(patsubst $(2),$(1)/%.fixed,$(filter $(2),$(TWIN_SRC))): $(1)/%.fixed: $(1)/%.racy
-	$(Q)$$(if $$(IF_IT_FAILS),[ ! -e $$< ] || )ln -f $$< $$@
+	$(Q)$$(if $$(IF_IT_FAILS),[ ! -e $$< ] || ln -f $$< $$@,ln -f $$< $$@)
 endef
 twins_into = $(foreach d,$(sort $(dir $(TWIN_SRC))),$(foreach s,$(sort $(suffix $(TWIN_SRC))),\
     $(if $(filter $(d)%$(s),$(TWIN_SRC)),$(eval $(call twin_rules,$(1),$(d)%$(s),$(2))))))

@@ -401,38 +401,39 @@ void sc_ledger_given_of_pool(struct sc_ledger *ledger, uint64_t name, uint64_t s
 /* Is the part of sc_ledger_leaves_of_pool for blocks that the table of latest entries does not
  * have. Releases the lock. */
 static __attribute__((noinline)) bool leave_of_pool(struct sc_ledger *ledger, uint64_t name,
-                                                    struct sc_ledger_leaving *leaving)
-    SC_RELEASES(ledger->lock)
+                                                    struct sc_ledger_leaving *leaving,
+                                                    uint64_t *number) SC_RELEASES(ledger->lock)
 {
     leaving->was.name = 0;
-    leaving->number = ++ledger->frees;
+    *number = ++ledger->frees;
     return leave(ledger, SC_LEDGER_ADDRESS, name, leaving);
 }
 
 /* Takes a block out where another thread has the lock: waits for it. */
 static __attribute__((noinline)) bool leave_behind_others(struct sc_ledger *ledger, uint64_t name,
-                                                          struct sc_ledger_leaving *leaving)
+                                                          struct sc_ledger_leaving *leaving,
+                                                          uint64_t *number)
 {
     sc_brief_lock_here_await(&ledger->lock);
-    return leave_of_pool(ledger, name, leaving);
+    return leave_of_pool(ledger, name, leaving, number);
 }
 
 bool sc_ledger_leaves_of_pool(struct sc_ledger *ledger, uint64_t name,
-                              struct sc_ledger_leaving *leaving) SC_UNFOLLOWED
+                              struct sc_ledger_leaving *leaving, uint64_t *number) SC_UNFOLLOWED
 {
     if (!sc_brief_lock_here_try(&ledger->lock))
-        return leave_behind_others(ledger, name, leaving);
+        return leave_behind_others(ledger, name, leaving, number);
     struct sc_ledger_entry *entry = *sc_ledger_index_latest(&ledger->index, name);
     bool is_it = entry && entry->name == name && entry->kind == SC_LEDGER_POOLED && entry->of &&
                  !entry->is_exported;
     struct sc_ledger_pool *pool = is_it ? &ledger->pools[entry->of - 1] : NULL;
     if (!is_it || pool->is_gone)
-        return leave_of_pool(ledger, name, leaving);
+        return leave_of_pool(ledger, name, leaving, number);
     struct sc_accounts *accounts = accounts_at(ledger, entry->place);
     uint64_t size_bytes = entry->size_bytes;
     leaving->was = *entry;
     leaving->pool = pool->handle;
-    leaving->number = ++ledger->frees;
+    *number = ++ledger->frees;
     leaving->strays = ledger->strays_ever;
     entry->kind = SC_LEDGER_RESTS;
     sc_accounts_debit(accounts, SC_LEDGER_POOLED, account_of(accounts, entry), size_bytes);
@@ -510,8 +511,8 @@ void sc_ledger_freed_unknown(struct sc_ledger *ledger, uint64_t name)
 static bool was_freed(struct sc_ledger *ledger, const struct sc_ledger_leaving *leaving)
     SC_REQUIRES(ledger->lock)
 {
-    uint64_t count = ledger->strays_ever - leaving->strays;
-    for (uint64_t i = 1; i <= count && i <= SC_LEDGER_STRAYS; i++) {
+    uint32_t count = ledger->strays_ever - leaving->strays;
+    for (uint32_t i = 1; i <= count && i <= SC_LEDGER_STRAYS; i++) {
         uint64_t *stray = &ledger->strays[(ledger->strays_ever - i) % SC_LEDGER_STRAYS];
         if (leaving->was.space == SC_LEDGER_ADDRESS && *stray == leaving->was.name) {
             *stray = 0;

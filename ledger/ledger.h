@@ -50,9 +50,10 @@ bool sc_ledger_leaves(struct sc_ledger *ledger, enum sc_ledger_space space, uint
                       struct sc_ledger_leaving *leaving);
 
 /* Does the same as sc_ledger_leaves for an address that is mostly a pool's. `leaving` need not be
- * initialised; it gets a number, also if no block is known. */
+ * initialised. Stores in `number` what sc_ledger_number_free would return, also if no block is
+ * known. */
 bool sc_ledger_leaves_of_pool(struct sc_ledger *ledger, uint64_t name,
-                              struct sc_ledger_leaving *leaving);
+                              struct sc_ledger_leaving *leaving, uint64_t *number);
 
 /* Undoes sc_ledger_leaves, because the driver has refused to take the block back. Does nothing if
  * another block has the name by now, another thread has freed it meanwhile, or the block's context

@@ -27,7 +27,7 @@ struct sc_ledger {
     uint32_t ended[SC_LEDGER_ENDS];
     unsigned ends;                     /* how many contexts have ended */
     uint64_t strays[SC_LEDGER_STRAYS]; /* names of the latest such frees */
-    uint64_t strays_ever;              /* how many there were */
+    uint32_t strays_ever;              /* how many there were */
     uint64_t sums[SC_LEDGER_SUMS];
     uint64_t frees; /* numbers that frees were given */
 };

@@ -129,10 +129,8 @@ struct sc_ledger_entry {
 struct sc_ledger_leaving {
     struct sc_ledger_entry was; /* name 0: nothing; with references or mappings it is there still */
     uint64_t pool;              /* the handle of its pool */
-    uint64_t number;            /* of the free, as of sc_ledger_number_free; by
-                                   sc_ledger_leaves_of_pool alone */
-    unsigned ends;              /* how many contexts had ended */
-    uint64_t strays;            /* and how many frees of names that were not known there had been */
+    uint32_t ends;              /* how many contexts had ended, */
+    uint32_t strays;            /* and how many frees of unknown names there had been */
 };
 
 /* What a library has reported (include/safecopy.h) of a pool of its own, which hands out memory

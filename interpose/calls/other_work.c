@@ -434,16 +434,16 @@ SC_INLINED bool cuMemFreeAsync_simply(enum sc_simplicity least, const char *api,
     if (sc_unlikely(!stream))
         return false;
     struct sc_ledger_leaving leaving;
-    bool is_known =
-        sc_unlikely(!sc_options.memory) || sc_ledger_leaves_of_pool(&sc_ledger, address, &leaving);
+    uint64_t number = 0;
+    bool is_known = sc_unlikely(!sc_options.memory) ||
+                    sc_ledger_leaves_of_pool(&sc_ledger, address, &leaving, &number);
     *result = sc_real.cuMemFreeAsync(address, handle);
     if (sc_unlikely(stream->kind == SC_STREAM_LEGACY))
         sc_unfinished_legacy(stream);
     if (sc_unlikely(*result != CUDA_SUCCESS || !is_known))
         freed_otherwise(&(const struct sc_call){api, site, per_thread}, address, &leaving, *result);
     if (sc_likely(*result == CUDA_SUCCESS && sc_options.postmortem))
-        note_simple_free(api, site, stream, address,
-                         sc_likely(sc_options.memory) ? leaving.number : 0);
+        note_simple_free(api, site, stream, address, number);
     return true;
 }
 

@@ -285,7 +285,7 @@ class Loaded(unittest.TestCase):
                                check=False, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         if "without libdw" in shown.stderr:
             self.skipTest("a command without libdw")
-        return re.findall(rf"^ +#1 (.*) \(.*{re.escape(self.LIBRARY)}\+0x\w+\)(?: at .*/(.*))?$",
+        return re.findall(rf"^ +#[12] (.*) \(.*{re.escape(self.LIBRARY)}\+0x\w+\)(?: at .*/(.*))?$",
                           shown.stdout, re.M), shown.stderr
 
     def test_its_build_id_finds_it(self):

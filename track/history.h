@@ -12,6 +12,7 @@
 #define SC_TRACK_HISTORY_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -79,13 +80,17 @@ static inline uint64_t sc_history_pair(uint32_t high, uint32_t low)
 
 /* Writes the entry into the ring, and returns the entry's number. `number`: from 1, unique in the
  * ring; 0: the next one, which only a ring may use whose entries nobody else numbers. While words
- * of two entries may be mixed, the place's number is 0. Inline, since every copy calls it. */
+ * of two entries may be mixed, the place's number is 0. An entry whose place has a later one
+ * already is left out. Inline, since every copy calls it. */
 static inline __attribute__((always_inline)) uint64_t
 sc_history_note(struct sc_history_ring *ring, uint64_t number, const struct sc_history_entry *entry)
 {
-    if (!number)
+    const bool was_numbered = number != 0;
+    if (!was_numbered)
         number = atomic_fetch_add_explicit(&ring->begun, 1, memory_order_relaxed) + 1;
     __typeof__(&ring->entries[0]) place = &ring->entries[number % SC_HISTORY_LENGTH];
+    if (was_numbered && atomic_load_explicit(&place->number, memory_order_relaxed) > number)
+        return number;
     atomic_store_explicit(&place->number, 0, memory_order_relaxed);
     sc_history_put(place->words, SC_HISTORY_API, (uintptr_t)entry->api);
     sc_history_put(place->words, SC_HISTORY_SITE, entry->site);

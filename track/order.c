@@ -45,6 +45,8 @@ static struct sc_clock *new_clock(struct sc_order *order, uint32_t capacity)
     struct sc_clock *clock = sc_arena_alloc(&order->arena, clock_bytes(capacity));
     if (clock)
         *clock = (struct sc_clock){.references = 1, .capacity = capacity};
+    else
+        order->lacked++;
     return clock;
 }
 
@@ -767,8 +769,9 @@ struct sc_point sc_order_legacy_point(struct sc_order *order, uint32_t legacy)
 struct sc_point sc_order_context_point(struct sc_order *order, uint32_t context)
 {
     SC_ASSERT_GUARDED(&order->streams);
+    const uint32_t lacked = order->lacked;
     struct sc_point point = walk_context(&(struct walk){order, context, .whole = true});
-    if (!point.joined && !order->retiring)
+    if (!point.joined && !order->retiring && order->lacked == lacked)
         atomic_store_explicit(&sc_order_stream(order, context)->known_changes,
                               read_relaxed(&order->changes), memory_order_release);
     return point;

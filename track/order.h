@@ -136,6 +136,7 @@ struct sc_order {
     /* at least one stream may have a source that is compared without the lock (track/comparisons.h)
      */
     _Atomic bool has_large_sources;
+    uint32_t lacked;   /* clocks for which there was no memory */
     uint32_t retiring; /* threads that have more to retire of what the host knows to be done */
 };
 

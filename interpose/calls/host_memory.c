@@ -147,7 +147,7 @@ static CUresult tell_refused(const struct sc_call *call, size_t bytes, enum sc_b
 /* ---- held memory is in the way ---- */
 
 /* How long a refused allocation waits for held memory and for ours, at most. */
-enum { HELD_WAIT_NS = 100 * 1000 * 1000, PAUSE_NS = 1000 * 1000 };
+enum { HELD_WAIT_NS = 100 * 1000 * 1000, PAUSE_NS = 1000 * 1000, IDLE_MOST = 4 };
 
 /* Is any memory held that is the driver's to free? */
 static bool is_any_held(void)
@@ -156,15 +156,21 @@ static bool is_any_held(void)
            sc_track_is_held(&sc_track, 0, SIZE_MAX, SC_HOLDS_DRIVERS);
 }
 
-/* Frees memory of the context that is held, waiting for it until that time at most; not memory that
- * a graph uses. Returns whether any was freed. */
+/* Frees memory of the context that is held, waiting until that time at most for the first that can
+ * be freed, by whichever thread; not for memory that a graph uses. Returns whether this thread has
+ * freed any. */
 static bool gave_held_back(const struct sc_context *context, uint64_t until_ns)
 {
+    const uint64_t before = sc_reaper_gave_back();
     bool gave = sc_reaper_give_back_pinned(context);
-    while (SC_TRACKED(sc_holds_end_with_work(track.holds, context->legacy)) &&
-           sc_now_ns() < until_ns && !sc_reaper_has_stopped()) {
-        sc_reaper_sleep(sc_reaper_pass_number(), until_ns);
-        gave |= sc_reaper_give_back_pinned(context);
+    uint64_t now_ns = sc_now_ns();
+    while (!gave && sc_reaper_gave_back() == before && now_ns < until_ns &&
+           SC_TRACKED(sc_holds_end_with_work(track.holds, context->legacy)) &&
+           !sc_reaper_has_stopped()) {
+        uint64_t next_ns = now_ns + PAUSE_NS;
+        sc_reaper_sleep(sc_reaper_pass_number(), next_ns < until_ns ? next_ns : until_ns);
+        gave = sc_reaper_give_back_pinned(context);
+        now_ns = sc_now_ns();
     }
     return gave;
 }
@@ -207,14 +213,14 @@ static _Atomic uint64_t gave_ours;
 
 /* Does the same, and tries again until `until_ns` while the context has work. At most a twentieth
  * of the program's time is spent so. */
-static bool gave_up_ours(struct sc_context *context, uint64_t until_ns)
+static void give_up_ours_in_time(struct sc_context *context, uint64_t until_ns)
 {
     static _Atomic uint64_t not_before_ns;
     const struct timespec pause = {0, PAUSE_NS};
     const uint64_t since_ns = sc_now_ns();
     bool gave = false, is_idle;
     if (!(sc_snapshots_have(context) || sc_pinned_keeps_any()) || !sc_contexts_push(context))
-        return false;
+        return;
     while (!(is_idle = give_up_ours(context, &gave)) && since_ns >= atomic_load(&not_before_ns) &&
            sc_now_ns() < until_ns)
         sc_kernel_call(SYS_nanosleep, &pause, NULL);
@@ -222,7 +228,6 @@ static bool gave_up_ours(struct sc_context *context, uint64_t until_ns)
     atomic_fetch_add(&gave_ours, gave);
     if (!is_idle && since_ns >= atomic_load(&not_before_ns))
         atomic_store(&not_before_ns, until_ns + 20 * (until_ns - since_ns));
-    return gave;
 }
 
 static uint64_t gave_back_so_far(void)
@@ -234,7 +239,27 @@ static uint64_t gave_back_so_far(void)
  * what the library holds. */
 struct sc_host_memory_room sc_host_memory_room(void)
 {
-    return (struct sc_host_memory_room){0, gave_back_so_far()};
+    return (struct sc_host_memory_room){.gave_back = gave_back_so_far()};
+}
+
+/* Was anything given back to the driver since it was asked last, before the call at first? */
+static bool is_more(struct sc_host_memory_room *room)
+{
+    const uint64_t gave_back = gave_back_so_far();
+    const bool is_it = gave_back != room->gave_back;
+    room->gave_back = gave_back;
+    return is_it;
+}
+
+/* Returns whether a call that has failed may be made once more although nothing was given back:
+ * another thread may be about to give back what is held. */
+static bool may_hope(struct sc_host_memory_room *room)
+{
+    const struct timespec pause = {0, PAUSE_NS};
+    if (room->idle++ == IDLE_MOST)
+        return false;
+    sc_kernel_call(SYS_nanosleep, &pause, NULL);
+    return true;
 }
 
 /* Makes room if the call has failed for want of memory. Returns whether the caller should make the
@@ -255,14 +280,13 @@ static bool made_room(struct sc_host_memory_room *room, CUresult result)
     else if (now_ns >= room->until_ns)
         return false;
     const bool was_held = is_any_held();
-    const uint64_t gave_back = gave_back_so_far(); /* by others, since the call failed or before */
-    const bool is_more = gave_back != room->gave_back;
-    room->gave_back = gave_back;
-    if (!context)
-        return is_more;
-    if (was_held && gave_held_back(context, room->until_ns))
+    if (was_held && context && gave_held_back(context, room->until_ns) && !room->is_settled) {
+        room->is_settled = true;
         sc_ledger_count(&sc_ledger, SC_LEDGER_SETTLED);
-    return gave_up_ours(context, room->until_ns) || was_held || is_more;
+    }
+    if (context)
+        give_up_ours_in_time(context, room->until_ns);
+    return is_more(room) || (was_held && may_hope(room));
 }
 
 bool sc_host_memory_make_room(struct sc_host_memory_room *room, const struct sc_memory *memory)

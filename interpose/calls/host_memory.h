@@ -29,6 +29,8 @@ void sc_host_memory_note_managed(CUdeviceptr address, size_t size_bytes,
 struct sc_host_memory_room {
     uint64_t until_ns;  /* how long it may wait; 0: it has not failed yet */
     uint64_t gave_back; /* how often memory had been given back to the driver before the call */
+    unsigned idle;      /* how often it has failed although nothing was given back meanwhile */
+    bool is_settled;    /* held memory was waited for */
 };
 
 /* Called before such an allocation. */

@@ -558,7 +558,7 @@ static bool was_asked(const struct sc_context *context, CUfunction function)
 
 bool sc_limits_has_asked(CUfunction function)
 {
-    const struct sc_context *context = sc_contexts_current();
+    const struct sc_context *context = sc_active() ? sc_contexts_current() : NULL;
     const struct sc_context *owner = context && context->primary ? context->primary : context;
     uintptr_t both = (uintptr_t)function ^ (uintptr_t)owner;
     return owner &&

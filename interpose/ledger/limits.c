@@ -548,7 +548,9 @@ void sc_limits_function_met(const struct sc_call *call)
     sc_process_watch_launches(true);
 }
 
-/* Was the function asked about in this context? A kernel of a library belongs to none. */
+/* Notes that the function is asked about in this context, and returns whether it was noted before.
+ * Functions that share a slot are asked about once more. A kernel of a library belongs to no
+ * context, so the context is part of what is noted. */
 static bool was_asked(const struct sc_context *context, CUfunction function)
 {
     uintptr_t both = (uintptr_t)function ^ (uintptr_t)context;

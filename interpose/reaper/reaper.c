@@ -226,7 +226,7 @@ static bool take_decided(struct candidate *decided, bool all)
 }
 
 /* Checks whether postponed candidates are excused by now. */
-static void poll_suspended(uint64_t since_ns)
+static void poll_postponed(uint64_t since_ns)
 {
     sc_host_functions_poll(since_ns);
     lock_reaper();
@@ -236,7 +236,7 @@ static void poll_suspended(uint64_t since_ns)
 }
 
 /* Returns since when the oldest candidate is postponed; 0: there is none. */
-static uint64_t suspended_since(void)
+static uint64_t postponed_since(void)
 {
     lock_reaper();
     uint64_t since_ns = reaper.postponed_count ? reaper.postponed[0].excuse.since_ns : 0;
@@ -245,12 +245,12 @@ static uint64_t suspended_since(void)
 }
 
 /* Decides the postponed candidates, as far as that can be done. */
-static void report_suspended(bool all)
+static void report_postponed(bool all)
 {
     struct candidate decided;
-    uint64_t since_ns = suspended_since();
+    uint64_t since_ns = postponed_since();
     if (since_ns)
-        poll_suspended(since_ns);
+        poll_postponed(since_ns);
     while (since_ns && take_decided(&decided, all)) {
         if (!is_excused(&decided))
             report_candidate(&decided);
@@ -472,8 +472,8 @@ static void *run_thread(void *argument)
         query_awaited_streams();
         sc_guard_apply(SC_GUARD_ALL);
         free_ready();
-        report_suspended(atomic_exchange(&reaper.decides_all, false));
-        bool has_work = SC_TRACKED(sc_holds_have_work(track.holds)) || suspended_since();
+        report_postponed(atomic_exchange(&reaper.decides_all, false));
+        bool has_work = SC_TRACKED(sc_holds_have_work(track.holds)) || postponed_since();
         end_pass();
         lock_reaper();
         if (!has_work)
@@ -486,7 +486,7 @@ static void *run_thread(void *argument)
     while (decide_next_locked())
         continue;
     unlock_reaper();
-    report_suspended(true);
+    report_postponed(true);
     lock_reaper();
     reaper.stopped = true;
     pthread_cond_broadcast(&reaper.done);

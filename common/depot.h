@@ -4,6 +4,10 @@
  * Lock-free. Memory comes from mmap, never from malloc, and only for a new record. Ids are never
  * reused; 0 means "no record". A depot has a maximum size. Safe from any thread, inside libc hooks,
  * and in a signal handler. */
+
+/* Terms (docs/glossary.md):
+ *   hook: our function in the place of one of the C library's
+ */
 #ifndef SC_TOOLS_DEPOT_H
 #define SC_TOOLS_DEPOT_H
 

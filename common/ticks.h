@@ -7,6 +7,11 @@
  * constant (old x86 processors), times in the report are wrong. Times of two threads are compared
  * as well (sc_ticks_not_early): the counters of all processors agree wherever Linux uses them as
  * its own clock. */
+
+/* Terms (docs/glossary.md):
+ *   hazard: a mistake that may do harm: a code, the operation it hurts, and the event
+ *   ticks: a time of the processor's counter
+ */
 #ifndef SC_TOOLS_TICKS_H
 #define SC_TOOLS_TICKS_H
 

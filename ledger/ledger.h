@@ -15,6 +15,14 @@
  * Thread-safe, not signal-safe. Locks: the ledger's own, a leaf that is held briefly. No function
  * fails: a block for whose record there is no memory is counted as SC_LEDGER_UNRECORDED. A million
  * blocks take some 50 MB, which come from mmap and never from malloc. */
+
+/* Terms (docs/glossary.md):
+ *   account: what one call stack has of one kind of memory at one place
+ *   ledger: which memory the process has, and which call stack asked for it
+ *   post-mortem: the report's line that says what was in flight when a context was lost
+ *   replay: to run the wrapper of a missed call for what it notes, without the call
+ *   wrapper: our function in the place of one of the driver's
+ */
 #ifndef SC_LEDGER_LEDGER_H
 #define SC_LEDGER_LEDGER_H
 

@@ -8,6 +8,17 @@
  * again is pageable, as its new user assumes.
  *
  * Locks: every function needs the tracker's lock. */
+
+/* Terms (docs/glossary.md):
+ *   complete: finished by the device, whether or not the program knows
+ *   held: of memory: freed by the program, and kept by the library until the device is done
+ *   hold: memory that the program has freed while the device used it, kept until the device is
+ *       done
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   reaper: the library's thread that judges hazards, reports them and frees held memory
+ *   ticket: the name of an operation: its stream, its number there, and its epoch
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ */
 #ifndef SC_TRACK_HOLD_H
 #define SC_TRACK_HOLD_H
 

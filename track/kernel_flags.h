@@ -8,6 +8,14 @@
  * all work before it on the stream, were to read may then be used by the program again.
  *
  * Locks: the tracker's. */
+
+/* Terms (docs/glossary.md):
+ *   flag: a word in host memory by which a kernel tells the host how far it has come
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   possible use: a use that a launch may leave out: a kernel's address, a body that may not run
+ *   range: host memory that the driver knows: one allocation or one registration
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ */
 #ifndef SC_TRACK_KERNEL_FLAGS_H
 #define SC_TRACK_KERNEL_FLAGS_H
 

@@ -13,6 +13,19 @@
  *
  * Locks: none may be held. errno is kept. Calls the driver if a conflict is found: not for a signal
  * handler. */
+
+/* Terms (docs/glossary.md):
+ *   complete: finished by the device, whether or not the program knows
+ *   edge: an order between two pieces of work; the library adds one as a wait for an event
+ *   in flight: issued, and the host does not know yet that it is done
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   point: all work issued on a stream so far, with what that work had waited for (its clock)
+ *   range: host memory that the driver knows: one allocation or one registration
+ *   shape: which bytes an operation uses, row by row
+ *   stage: the part of a graph's nodes that one notifier tells the host of
+ *   touch: a read or write of host memory by the program, by the kernel for it, or within a call
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ */
 #ifndef SC_INTERPOSE_CALLS_AT_ONCE_H
 #define SC_INTERPOSE_CALLS_AT_ONCE_H
 

@@ -2,6 +2,10 @@
  *
  * Thread-safe. Locks: takes none that is held over calls of the driver. Not for a signal handler.
  */
+
+/* Terms (docs/glossary.md):
+ *   wrapper: our function in the place of one of the driver's
+ */
 #ifndef SC_INTERPOSE_CALLS_CONTEXT_CALLS_H
 #define SC_INTERPOSE_CALLS_CONTEXT_CALLS_H
 

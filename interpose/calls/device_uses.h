@@ -11,6 +11,15 @@
  *
  * Locks: none may be held. errno may change. Calls the driver if a conflict is found: not for a
  * signal handler. */
+
+/* Terms (docs/glossary.md):
+ *   edge: an order between two pieces of work; the library adds one as a wait for an event
+ *   hazard: a mistake that may do harm: a code, the operation it hurts, and the event
+ *   legacy stream: a context's default stream, which is ordered with all its blocking streams
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   ticket: the name of an operation: its stream, its number there, and its epoch
+ *   wrapper: our function in the place of one of the driver's
+ */
 #ifndef SC_INTERPOSE_CALLS_DEVICE_USES_H
 #define SC_INTERPOSE_CALLS_DEVICE_USES_H
 

@@ -3,6 +3,12 @@
  * from graphs, and graph_launch.c launches execs.
  *
  * Locks: takes the tracker's. Thread-safe, not signal-safe. */
+
+/* Terms (docs/glossary.md):
+ *   exec: an instantiated graph (CUgraphExec)
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ *   wrapper: our function in the place of one of the driver's
+ */
 #ifndef SC_INTERPOSE_CALLS_GRAPH_CALLS_H
 #define SC_INTERPOSE_CALLS_GRAPH_CALLS_H
 

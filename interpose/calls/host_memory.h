@@ -3,6 +3,16 @@
  *
  * Thread-safe. Locks: none may be held. sc_host_memory_begin_free may wait, at most stall_limit.
  * Not for a signal handler. */
+
+/* Terms (docs/glossary.md):
+ *   held: of memory: freed by the program, and kept by the library until the device is done
+ *   in flight: issued, and the host does not know yet that it is done
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   range: host memory that the driver knows: one allocation or one registration
+ *   replay: to run the wrapper of a missed call for what it notes, without the call
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ *   wrapper: our function in the place of one of the driver's
+ */
 #ifndef SC_INTERPOSE_CALLS_HOST_MEMORY_H
 #define SC_INTERPOSE_CALLS_HOST_MEMORY_H
 

@@ -16,6 +16,25 @@
  * Thread-safe, with an issue for each wrapper. Locks: none may be held. errno is kept by
  * sc_issue_end, and may change before. Calls the driver: not for a signal handler.
  */
+
+/* Terms (docs/glossary.md):
+ *   complete: finished by the device, whether or not the program knows
+ *   hold: memory that the program has freed while the device used it, kept until the device is
+ *       done
+ *   in flight: issued, and the host does not know yet that it is done
+ *   legacy stream: a context's default stream, which is ordered with all its blocking streams
+ *   mark: an event of the library's behind an operation, by which it learns that this is complete
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   range: host memory that the driver knows: one allocation or one registration
+ *   simple copy: a copy between device and pinned memory, on a stream without ties, with no
+ *       conflict
+ *   snapshot: a copy of a small source, which the device reads instead of the source
+ *   source: the memory that a copy reads
+ *   ticks: a time of the processor's counter
+ *   touch: a read or write of host memory by the program, by the kernel for it, or within a call
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ *   wrapper: our function in the place of one of the driver's
+ */
 #ifndef SC_INTERPOSE_CALLS_ISSUE_H
 #define SC_INTERPOSE_CALLS_ISSUE_H
 

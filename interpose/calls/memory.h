@@ -7,6 +7,11 @@
  * (device=1) and captures (SC305).
  *
  * Locks: none may be held. errno is kept. Thread-safe, not signal-safe. */
+
+/* Terms (docs/glossary.md):
+ *   ledger: which memory the process has, and which call stack asked for it
+ *   wrapper: our function in the place of one of the driver's
+ */
 #ifndef SC_INTERPOSE_CALLS_MEMORY_H
 #define SC_INTERPOSE_CALLS_MEMORY_H
 

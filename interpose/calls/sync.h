@@ -6,6 +6,15 @@
  * overwritten too early, and unprotects pages.
  *
  * Thread-safe. Locks: none may be held. sc_sync_end keeps errno. Not for a signal handler. */
+
+/* Terms (docs/glossary.md):
+ *   blocking stream: a stream without CU_STREAM_NON_BLOCKING
+ *   known done: waited for by the program, itself or by something behind it
+ *   legacy stream: a context's default stream, which is ordered with all its blocking streams
+ *   point: all work issued on a stream so far, with what that work had waited for (its clock)
+ *   source: the memory that a copy reads
+ *   wrapper: our function in the place of one of the driver's
+ */
 #ifndef SC_INTERPOSE_CALLS_SYNC_H
 #define SC_INTERPOSE_CALLS_SYNC_H
 

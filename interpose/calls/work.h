@@ -2,6 +2,18 @@
  * waits for values, waits for events, and the like.
  *
  * Thread-safe. Locks: none may be held. Not for a signal handler: the driver may be called. */
+
+/* Terms (docs/glossary.md):
+ *   awaits the host: goes on only when the host does something
+ *   host function: a function that the driver calls in a stream's order (cuLaunchHostFunc)
+ *   in flight: issued, and the host does not know yet that it is done
+ *   legacy stream: a context's default stream, which is ordered with all its blocking streams
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   site: the address to which a hook or wrapper returns: the program's call
+ *   source: the memory that a copy reads
+ *   ticks: a time of the processor's counter
+ *   wrapper: our function in the place of one of the driver's
+ */
 #ifndef SC_INTERPOSE_CALLS_WORK_H
 #define SC_INTERPOSE_CALLS_WORK_H
 

@@ -19,6 +19,16 @@
  *
  * Thread-safe. Locks: one of its own, a leaf; none may be held where something is reported. errno
  * is kept. Not for a signal handler. */
+
+/* Terms (docs/glossary.md):
+ *   advisory: a hazard that may be meant, for which strict does not fail
+ *   beside: of work: issued by the capturing thread during a capture, and run at once
+ *   exec: an instantiated graph (CUgraphExec)
+ *   frozen: of memory: launches read it as work beside the capture left it
+ *   legacy stream: a context's default stream, which is ordered with all its blocking streams
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   wrapper: our function in the place of one of the driver's
+ */
 #ifndef SC_INTERPOSE_CAPTURE_BESIDE_H
 #define SC_INTERPOSE_CAPTURE_BESIDE_H
 

@@ -3,6 +3,16 @@
  * While nothing has ever captured, each function here but sc_captures_report is one relaxed load.
  * Thread-safe. Locks: one of its own, within which only that of beside.h is taken. Not for a signal
  * handler. */
+
+/* Terms (docs/glossary.md):
+ *   gate: what keeps operations of the legacy stream and beginnings of captures apart
+ *   legacy stream: a context's default stream, which is ordered with all its blocking streams
+ *   mark: an event of the library's behind an operation, by which it learns that this is complete
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   origin: the call that made a buffer or a stream, with its stack
+ *   permit: leave for a call that no capture allows: it is made under the relaxed capture mode
+ *   wrapper: our function in the place of one of the driver's
+ */
 #ifndef SC_INTERPOSE_CAPTURE_CAPTURES_H
 #define SC_INTERPOSE_CAPTURE_CAPTURES_H
 

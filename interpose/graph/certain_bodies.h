@@ -7,6 +7,10 @@
  * holds for inner conditional nodes, in the first turn of a loop.
  *
  * Locks: none is held. Not for a signal handler: the driver is called. */
+
+/* Terms (docs/glossary.md):
+ *   body: a graph in a conditional node
+ */
 #ifndef SC_INTERPOSE_GRAPH_CERTAIN_BODIES_H
 #define SC_INTERPOSE_GRAPH_CERTAIN_BODIES_H
 

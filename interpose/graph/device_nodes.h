@@ -7,6 +7,14 @@
  * what its address means depends on the node's place in the graph.
  *
  * Locks: takes the tracker's. Not for a signal handler: the driver is called. */
+
+/* Terms (docs/glossary.md):
+ *   body: a graph in a conditional node
+ *   exec: an instantiated graph (CUgraphExec)
+ *   inner node: a node in a child graph or a body
+ *   possible use: a use that a launch may leave out: a kernel's address, a body that may not run
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ */
 #ifndef SC_INTERPOSE_GRAPH_DEVICE_NODES_H
 #define SC_INTERPOSE_GRAPH_DEVICE_NODES_H
 

@@ -7,6 +7,11 @@
  * cuGraphExecHostNodeSetParams.
  *
  * Locks: none is held; takes the tracker's. Not for a signal handler. */
+
+/* Terms (docs/glossary.md):
+ *   exec: an instantiated graph (CUgraphExec)
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ */
 #ifndef SC_INTERPOSE_GRAPH_HOST_NODES_H
 #define SC_INTERPOSE_GRAPH_HOST_NODES_H
 

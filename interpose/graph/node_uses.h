@@ -2,6 +2,15 @@
  * keeps it).
  *
  * Locks: none is held; the tracker's may be taken. Not for a signal handler. */
+
+/* Terms (docs/glossary.md):
+ *   author: the call that captured, added or changed a node of a graph
+ *   body: a graph in a conditional node
+ *   exec: an instantiated graph (CUgraphExec)
+ *   inner node: a node in a child graph or a body
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ */
 #ifndef SC_INTERPOSE_GRAPH_NODE_USES_H
 #define SC_INTERPOSE_GRAPH_NODE_USES_H
 

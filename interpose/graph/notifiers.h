@@ -12,6 +12,17 @@
  * nodes before that one in the child graph are not judged (interpose/graph/unjudged.h).
  *
  * Locks: none. Not for a signal handler: the driver is called. */
+
+/* Terms (docs/glossary.md):
+ *   mark: an event of the library's behind an operation, by which it learns that this is complete
+ *   not judged: of a touch or operation: it got no verdict; counted by reason
+ *   notifier: a node that tells the host, in a way that the library sees, that earlier nodes are
+ *       done
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   stage: the part of a graph's nodes that one notifier tells the host of
+ *   unjudged: of an operation of a graph: its order cannot be seen, so nothing about it is
+ *       reported
+ */
 #ifndef SC_INTERPOSE_GRAPH_NOTIFIERS_H
 #define SC_INTERPOSE_GRAPH_NOTIFIERS_H
 

@@ -8,6 +8,11 @@
  *
  * Does nothing before the library is active. Locks: takes the tracker's. Not for a signal handler:
  * the driver is called. */
+
+/* Terms (docs/glossary.md):
+ *   orphan: a node whose graph only the driver knows
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ */
 #ifndef SC_INTERPOSE_GRAPH_ORPHAN_NODES_H
 #define SC_INTERPOSE_GRAPH_ORPHAN_NODES_H
 

@@ -5,6 +5,12 @@
  * launch updates the copy as long as the function of the frame runs.
  *
  * Locks: takes the tracker's. Not for a signal handler: the driver is called. */
+
+/* Terms (docs/glossary.md):
+ *   exec: an instantiated graph (CUgraphExec)
+ *   source: the memory that a copy reads
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ */
 #ifndef SC_INTERPOSE_GRAPH_STACK_SOURCES_H
 #define SC_INTERPOSE_GRAPH_STACK_SOURCES_H
 

@@ -7,6 +7,16 @@
  * it. Nodes that tell the host in a way that the library sees are in interpose/graph/notifiers.h.
  *
  * Locks: none. Not for a signal handler: the driver is called. */
+
+/* Terms (docs/glossary.md):
+ *   hazard: a mistake that may do harm: a code, the operation it hurts, and the event
+ *   notifier: a node that tells the host, in a way that the library sees, that earlier nodes are
+ *       done
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   source: the memory that a copy reads
+ *   unjudged: of an operation of a graph: its order cannot be seen, so nothing about it is
+ *       reported
+ */
 #ifndef SC_INTERPOSE_GRAPH_UNJUDGED_H
 #define SC_INTERPOSE_GRAPH_UNJUDGED_H
 

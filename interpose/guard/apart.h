@@ -13,6 +13,12 @@
  *
  * Locks: the caller holds the stripe's lock (interpose/guard/protect.h), except for sc_apart_any
  * and sc_apart_forget. Signal-safe under that lock; no CUDA; errno is kept. */
+
+/* Terms (docs/glossary.md):
+ *   guard: page protection of the memory of operations in flight
+ *   neighbour: memory beside the copied bytes, on a page of the span
+ *   stripe: a set of pages that share one of the guard's locks
+ */
 #ifndef SC_INTERPOSE_GUARD_APART_H
 #define SC_INTERPOSE_GUARD_APART_H
 

@@ -9,6 +9,10 @@
  * which small buffers are guarded often. With guard=uffd an area changes at once.
  *
  * Thread-safe, not signal-safe; errno is kept. Locks: those of interpose/guard/protect.h. */
+
+/* Terms (docs/glossary.md):
+ *   guard: page protection of the memory of operations in flight
+ */
 #ifndef SC_INTERPOSE_GUARD_BLOCK_AREAS_H
 #define SC_INTERPOSE_GUARD_BLOCK_AREAS_H
 

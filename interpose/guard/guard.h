@@ -1,5 +1,10 @@
 /* What guard/, signals/ and system_calls/ call in each other to implement the guard
  * (interpose/guard/door.h). Signal-safe. */
+
+/* Terms (docs/glossary.md):
+ *   door: a way by which calls reach the wrappers: an exported symbol, dlsym, cuGetProcAddress
+ *   guard: page protection of the memory of operations in flight
+ */
 #ifndef SC_INTERPOSE_GUARD_GUARD_H
 #define SC_INTERPOSE_GUARD_GUARD_H
 

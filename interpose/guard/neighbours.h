@@ -9,6 +9,14 @@
  *
  * The table has a fixed size, and two pages may share an entry. Thread-safe and signal-safe;
  * lock-free; concurrent counts may get lost. */
+
+/* Terms (docs/glossary.md):
+ *   guard: page protection of the memory of operations in flight
+ *   hazard: a mistake that may do harm: a code, the operation it hurts, and the event
+ *   in flight: issued, and the host does not know yet that it is done
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   touch: a read or write of host memory by the program, by the kernel for it, or within a call
+ */
 #ifndef SC_INTERPOSE_GUARD_NEIGHBOURS_H
 #define SC_INTERPOSE_GUARD_NEIGHBOURS_H
 

@@ -16,6 +16,19 @@
  * made in the order of the tracker's changes. No function calls CUDA; errno is kept. Thread-safe.
  * Signal-safe where sc_library_lock_depth is 0 and no signal handler can run that leaves the
  * function by siglongjmp. */
+
+/* Terms (docs/glossary.md):
+ *   apply: to make the system calls that bring pages into line with the spans
+ *   door: a way by which calls reach the wrappers: an exported symbol, dlsym, cuGetProcAddress
+ *   guard: page protection of the memory of operations in flight
+ *   in flight: issued, and the host does not know yet that it is done
+ *   loan: memory that a system call uses, unprotected until the call returns
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   span: a run of pages that one operation wants protected
+ *   stripe: a set of pages that share one of the guard's locks
+ *   touch: a read or write of host memory by the program, by the kernel for it, or within a call
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ */
 #ifndef SC_INTERPOSE_GUARD_PROTECT_H
 #define SC_INTERPOSE_GUARD_PROTECT_H
 

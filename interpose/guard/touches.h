@@ -7,6 +7,13 @@
  *
  * Thread-safe and signal-safe; errno is kept. Locks: takes the guard's and the tracker's, one after
  * the other. Called by a handler that has interrupted one of these, it takes none. */
+
+/* Terms (docs/glossary.md):
+ *   culprit: the call or instruction that came too early
+ *   guard: page protection of the memory of operations in flight
+ *   touch: a read or write of host memory by the program, by the kernel for it, or within a call
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ */
 #ifndef SC_INTERPOSE_GUARD_TOUCHES_H
 #define SC_INTERPOSE_GUARD_TOUCHES_H
 

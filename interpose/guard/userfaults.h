@@ -30,6 +30,14 @@
  * Thread-safe if the caller holds the lock of the page's stripe (interpose/guard/protect.h), or is
  * a handler that makes a page accessible. Signal-safe except for sc_userfaults_begin and
  * sc_userfaults_serve, which take a lock of this module; no other lock; no CUDA; errno is kept. */
+
+/* Terms (docs/glossary.md):
+ *   guard: page protection of the memory of operations in flight
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   source: the memory that a copy reads
+ *   stripe: a set of pages that share one of the guard's locks
+ *   touch: a read or write of host memory by the program, by the kernel for it, or within a call
+ */
 #ifndef SC_INTERPOSE_GUARD_USERFAULTS_H
 #define SC_INTERPOSE_GUARD_USERFAULTS_H
 

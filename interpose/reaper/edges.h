@@ -12,6 +12,13 @@
  * The thread calls no driver function and takes only a lock of this module, a leaf. It starts with
  * the first such edge. While an edge waits for an operation after a host function that has not
  * returned, it checks host functions every millisecond. Not for a signal handler. */
+
+/* Terms (docs/glossary.md):
+ *   complete: finished by the device, whether or not the program knows
+ *   edge: an order between two pieces of work; the library adds one as a wait for an event
+ *   host function: a function that the driver calls in a stream's order (cuLaunchHostFunc)
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ */
 #ifndef SC_INTERPOSE_REAPER_EDGES_H
 #define SC_INTERPOSE_REAPER_EDGES_H
 

@@ -15,6 +15,15 @@
  * the kernel makes no progress without it.
  *
  * Locks: its own, a leaf. Thread-safe. */
+
+/* Terms (docs/glossary.md):
+ *   hazard: a mistake that may do harm: a code, the operation it hurts, and the event
+ *   host function: a function that the driver calls in a stream's order (cuLaunchHostFunc)
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   ticket: the name of an operation: its stream, its number there, and its epoch
+ *   touch: a read or write of host memory by the program, by the kernel for it, or within a call
+ *   verdict: observed, latent, correct, or none
+ */
 #ifndef SC_INTERPOSE_REAPER_EXCUSES_H
 #define SC_INTERPOSE_REAPER_EXCUSES_H
 

@@ -2,6 +2,22 @@
  *
  * Thread-safe, not signal-safe. Locks: no lock of the library may be held; the reaper's and the
  * report's are taken, one after the other. Functions that report keep errno. */
+
+/* Terms (docs/glossary.md):
+ *   culprit: the call or instruction that came too early
+ *   hazard: a mistake that may do harm: a code, the operation it hurts, and the event
+ *   hook: our function in the place of one of the C library's
+ *   host function: a function that the driver calls in a stream's order (cuLaunchHostFunc)
+ *   in flight: issued, and the host does not know yet that it is done
+ *   known done: waited for by the program, itself or by something behind it
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   origin: the call that made a buffer or a stream, with its stack
+ *   point: all work issued on a stream so far, with what that work had waited for (its clock)
+ *   reaper: the library's thread that judges hazards, reports them and frees held memory
+ *   source: the memory that a copy reads
+ *   touch: a read or write of host memory by the program, by the kernel for it, or within a call
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ */
 #ifndef SC_INTERPOSE_REAPER_HAZARDS_H
 #define SC_INTERPOSE_REAPER_HAZARDS_H
 

@@ -3,6 +3,13 @@
  * function that has it. The reaper frees the copies.
  *
  * Thread-safe, not signal-safe. No lock of the library may be held. errno is kept. */
+
+/* Terms (docs/glossary.md):
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   reaper: the library's thread that judges hazards, reports them and frees held memory
+ *   snapshot: a copy of a small source, which the device reads instead of the source
+ *   source: the memory that a copy reads
+ */
 #ifndef SC_INTERPOSE_REAPER_LARGE_COPIES_H
 #define SC_INTERPOSE_REAPER_LARGE_COPIES_H
 

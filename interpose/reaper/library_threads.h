@@ -1,4 +1,8 @@
 /* Starts threads of the library in the program's process. They take none of its signals. */
+
+/* Terms (docs/glossary.md):
+ *   guard: page protection of the memory of operations in flight
+ */
 #ifndef SC_INTERPOSE_REAPER_LIBRARY_THREADS_H
 #define SC_INTERPOSE_REAPER_LIBRARY_THREADS_H
 

@@ -11,6 +11,14 @@
  *
  * Without a tool each function is one load. Thread-safe; safe in libc's hooks and in the handler of
  * a fault. Locks: one of this module, a leaf. errno is kept. */
+
+/* Terms (docs/glossary.md):
+ *   hazard: a mistake that may do harm: a code, the operation it hurts, and the event
+ *   hook: our function in the place of one of the C library's
+ *   stall: to let a call or touch wait for a copy, at most stall_limit
+ *   suppressed: healed and counted, and not reported
+ *   touch: a read or write of host memory by the program, by the kernel for it, or within a call
+ */
 #ifndef SC_INTERPOSE_REAPER_NVTX_H
 #define SC_INTERPOSE_REAPER_NVTX_H
 

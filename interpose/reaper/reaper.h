@@ -15,6 +15,25 @@
  *
  * Thread-safe; signal-safe only where stated. Locks: the reaper's, a leaf but for the tracker's.
  * The caller may hold no lock of the library, unless a function says otherwise. */
+
+/* Terms (docs/glossary.md):
+ *   complete: finished by the device, whether or not the program knows
+ *   deallocation: every call that takes memory away (reaper/deallocation.h)
+ *   guard: page protection of the memory of operations in flight
+ *   hazard: a mistake that may do harm: a code, the operation it hurts, and the event
+ *   held: of memory: freed by the program, and kept by the library until the device is done
+ *   hold: memory that the program has freed while the device used it, kept until the device is
+ *       done
+ *   hook: our function in the place of one of the C library's
+ *   host function: a function that the driver calls in a stream's order (cuLaunchHostFunc)
+ *   latent: of a hazard: the operation was complete at the event, by luck
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   reaper: the library's thread that judges hazards, reports them and frees held memory
+ *   source: the memory that a copy reads
+ *   suppressed: healed and counted, and not reported
+ *   touch: a read or write of host memory by the program, by the kernel for it, or within a call
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ */
 #ifndef SC_INTERPOSE_REAPER_REAPER_H
 #define SC_INTERPOSE_REAPER_REAPER_H
 

@@ -6,6 +6,18 @@
  * Lock: one for all contexts. It is taken after a stream's lock, and before the lock of the
  * streams' registry (interpose/streams/streams.h). No hook of libc takes it. Thread-safe; in a
  * signal handler only functions that say "lock-free". */
+
+/* Terms (docs/glossary.md):
+ *   blocking stream: a stream without CU_STREAM_NON_BLOCKING
+ *   complete: finished by the device, whether or not the program knows
+ *   detour: an operation of the legacy stream that the library issues on a private stream
+ *   hook: our function in the place of one of the C library's
+ *   legacy stream: a context's default stream, which is ordered with all its blocking streams
+ *   mark: an event of the library's behind an operation, by which it learns that this is complete
+ *   marker stream: a stream of the library's, on which marks follow the legacy stream's work
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ */
 #ifndef SC_INTERPOSE_STREAMS_CONTEXTS_H
 #define SC_INTERPOSE_STREAMS_CONTEXTS_H
 

@@ -10,6 +10,13 @@
  * has not waited for what the thread does after that call.
  *
  * Locks: one of its own, a leaf. */
+
+/* Terms (docs/glossary.md):
+ *   host function: a function that the driver calls in a stream's order (cuLaunchHostFunc)
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   point: all work issued on a stream so far, with what that work had waited for (its clock)
+ *   ticket: the name of an operation: its stream, its number there, and its epoch
+ */
 #ifndef SC_INTERPOSE_STREAMS_DOUBTS_H
 #define SC_INTERPOSE_STREAMS_DOUBTS_H
 

@@ -18,6 +18,14 @@
  * never counts as open in the questions below.
  *
  * Locks: none. All functions are async-signal-safe, and for any thread. */
+
+/* Terms (docs/glossary.md):
+ *   host function: a function that the driver calls in a stream's order (cuLaunchHostFunc)
+ *   in flight: issued, and the host does not know yet that it is done
+ *   not watched: of an operation: an early touch of it could not be seen
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   ticks: a time of the processor's counter
+ */
 #ifndef SC_INTERPOSE_STREAMS_HOST_FUNCTIONS_H
 #define SC_INTERPOSE_STREAMS_HOST_FUNCTIONS_H
 

@@ -13,6 +13,21 @@
  *
  * The _locked functions need the stream's lock. Each function may call the driver. None changes the
  * current context, the capture state of any stream, or errno. */
+
+/* Terms (docs/glossary.md):
+ *   blocking stream: a stream without CU_STREAM_NON_BLOCKING
+ *   complete: finished by the device, whether or not the program knows
+ *   fence: an event behind what a stream had before it began to capture
+ *   legacy stream: a context's default stream, which is ordered with all its blocking streams
+ *   mark: an event of the library's behind an operation, by which it learns that this is complete
+ *   marker stream: a stream of the library's, on which marks follow the legacy stream's work
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   reaper: the library's thread that judges hazards, reports them and frees held memory
+ *   snapshot: a copy of a small source, which the device reads instead of the source
+ *   source: the memory that a copy reads
+ *   ticket: the name of an operation: its stream, its number there, and its epoch
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ */
 #ifndef SC_INTERPOSE_STREAMS_MARKS_H
 #define SC_INTERPOSE_STREAMS_MARKS_H
 

@@ -1,6 +1,10 @@
 /* Finds the stream of a simple call: a call that does nothing but work on its own stream.
  *
  * Thread-safe, not signal-safe. No lock. */
+
+/* Terms (docs/glossary.md):
+ *   legacy stream: a context's default stream, which is ordered with all its blocking streams
+ */
 #ifndef SC_INTERPOSE_STREAMS_SIMPLE_STREAMS_H
 #define SC_INTERPOSE_STREAMS_SIMPLE_STREAMS_H
 

@@ -14,6 +14,21 @@
  * stream, and taken by the wrappers that destroy the stream or begin a capture on it. Order of
  * locks: a stream's, the contexts', the registry's, the tracker's. No hook of libc takes any of the
  * first three. */
+
+/* Terms (docs/glossary.md):
+ *   blocking stream: a stream without CU_STREAM_NON_BLOCKING
+ *   complete: finished by the device, whether or not the program knows
+ *   detour: an operation of the legacy stream that the library issues on a private stream
+ *   hook: our function in the place of one of the C library's
+ *   legacy stream: a context's default stream, which is ordered with all its blocking streams
+ *   mark: an event of the library's behind an operation, by which it learns that this is complete
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   origin: the call that made a buffer or a stream, with its stack
+ *   owe: of a stream: it cannot wait for a detour now, and has to wait later
+ *   snapshot: a copy of a small source, which the device reads instead of the source
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ *   wrapper: our function in the place of one of the driver's
+ */
 #ifndef SC_INTERPOSE_STREAMS_STREAMS_H
 #define SC_INTERPOSE_STREAMS_STREAMS_H
 

@@ -28,7 +28,7 @@ static const char *copy_path(const char *path)
 
 /* Returns the index of the path in `paths`, where it is added if it is new. MODULES_MAX: there is
  * no room. Without a lock: whoever sets the first free entry has added its path. */
-static unsigned find_or_add_path(const char *path)
+static unsigned path_index(const char *path)
 {
     const char *added = NULL, *known;
     unsigned i = 0;
@@ -48,8 +48,7 @@ static unsigned find_or_add_path(const char *path)
 
 void sc_closed_modules_note(const char *path, uintptr_t start, uintptr_t end)
 {
-    unsigned number =
-        sc_stacks_replace_frames(start, end, 0) ? find_or_add_path(path) : MODULES_MAX;
+    unsigned number = sc_stacks_replace_frames(start, end, 0) ? path_index(path) : MODULES_MAX;
     if (number < MODULES_MAX)
         sc_stacks_replace_frames(start, end,
                                  (uint64_t)MARK << MARK_SHIFT | (uint64_t)number << NUMBER_SHIFT);

@@ -50,8 +50,8 @@ static void set_has_large_sources(struct sc_stream *stream, bool has_some)
 
 /* Lists operations of the stream that the point covers, in their order, until a limit is reached.
  * If some were not checked, the stream's flag `has_large_sources` stays set. */
-static void begin_on_stream(struct sc_inflight *inflight, struct sc_stream *stream,
-                            const struct sc_point *point, struct sc_comparisons *comparisons)
+static void list_stream(struct sc_inflight *inflight, struct sc_stream *stream,
+                        const struct sc_point *point, struct sc_comparisons *comparisons)
 {
     size_t left_bytes = MOST_BYTES;
     unsigned looks = 0;
@@ -74,15 +74,15 @@ static void begin_on_stream(struct sc_inflight *inflight, struct sc_stream *stre
 }
 
 /* Lists operations of all streams that the point covers. */
-static void begin_on_all_streams(struct sc_inflight *inflight, const struct sc_point *point,
-                                 struct sc_comparisons *comparisons)
+static void list_all_streams(struct sc_inflight *inflight, const struct sc_point *point,
+                             struct sc_comparisons *comparisons)
 {
     bool any = false;
     for (uint32_t id = inflight->busy; id;) {
         struct sc_stream *stream = sc_order_stream(inflight->order, id);
         if (atomic_load_explicit(&stream->has_large_sources, memory_order_relaxed) &&
             comparisons->count < SC_COMPARISONS_MAX)
-            begin_on_stream(inflight, stream, point, comparisons);
+            list_stream(inflight, stream, point, comparisons);
         any |= atomic_load_explicit(&stream->has_large_sources, memory_order_relaxed);
         id = stream->busy_next;
     }
@@ -95,10 +95,9 @@ void sc_comparisons_begin(struct sc_inflight *inflight, const struct sc_point *p
     SC_ASSERT_GUARDED(&inflight->ops);
     comparisons->count = 0;
     if (sc_order_is_of_one_stream(point))
-        begin_on_stream(inflight, sc_order_stream(inflight->order, point->stream), point,
-                        comparisons);
+        list_stream(inflight, sc_order_stream(inflight->order, point->stream), point, comparisons);
     else
-        begin_on_all_streams(inflight, point, comparisons);
+        list_all_streams(inflight, point, comparisons);
 }
 
 /* Lists the sources to compare before an equal copy replaces their operation. */

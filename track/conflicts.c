@@ -20,7 +20,7 @@ struct conflict_visit {
 
 /* ---- the rule ---- */
 
-static bool writes_memory(const struct sc_op_info *info)
+static bool writes(const struct sc_op_info *info)
 {
     return info->kind == SC_DEVICE ? !sc_ops_merely_reads(info)
                                    : sc_direction_writes_host(info->direction);
@@ -28,8 +28,7 @@ static bool writes_memory(const struct sc_op_info *info)
 
 static bool either_writes_memory(const struct sc_op_info *a, const struct sc_op_info *b)
 {
-    return (writes_memory(a) || writes_memory(b)) && a->direction != SC_PREFETCH &&
-           b->direction != SC_PREFETCH;
+    return (writes(a) || writes(b)) && a->direction != SC_PREFETCH && b->direction != SC_PREFETCH;
 }
 
 bool sc_conflicts_share_written_byte(const struct sc_op_info *one, const struct sc_op_info *other)

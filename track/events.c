@@ -87,8 +87,7 @@ static bool was_taken_later(const struct sc_point *point, const struct sc_point 
 
 /* Returns the later of the two times of the stream's last work: it is not known which of the
  * records read its time later, and the work counts as before both. */
-static inline uint64_t later_work_ticks(const struct sc_point *former, uint32_t stream,
-                                        uint64_t ticks)
+static inline uint64_t later_time(const struct sc_point *former, uint32_t stream, uint64_t ticks)
 {
     return former->stream == stream && former->work_ticks > ticks ? former->work_ticks : ticks;
 }
@@ -97,7 +96,7 @@ static inline uint64_t later_work_ticks(const struct sc_point *former, uint32_t 
  * the last work. */
 static void store_point(struct record *record, uintptr_t event, const struct sc_point *point)
 {
-    uint64_t work_ticks = later_work_ticks(&record->point, point->stream, point->work_ticks);
+    uint64_t work_ticks = later_time(&record->point, point->stream, point->work_ticks);
     if (!was_taken_later(&record->point, point))
         record->point = *point;
     record->point.work_ticks = work_ticks;
@@ -137,7 +136,7 @@ static __attribute__((noinline)) bool have_left(bool is_done)
 /* Sets the number of a point that says nothing else, and so stays plain. */
 static inline void set_plain_number(struct sc_point *point, const struct sc_event_number *number)
 {
-    point->work_ticks = later_work_ticks(point, number->stream, number->work_ticks);
+    point->work_ticks = later_time(point, number->stream, number->work_ticks);
     if (point->stream == number->stream && point->number > number->number)
         return;
     point->stream = number->stream;

@@ -39,7 +39,8 @@ bool sc_exempt_pages_add(struct sc_exempt_pages *exempt, uintptr_t page)
 
 /* ---- intervals: page by page, or place by place where they are longer than the table ---- */
 
-static bool has_more_pages_than_table(uintptr_t start, uintptr_t end, uintptr_t page_mask)
+/* Is the interval so long that a walk over the whole table is shorter? */
+static bool is_long(uintptr_t start, uintptr_t end, uintptr_t page_mask)
 {
     return (end - start) / (page_mask + 1) > PLACES / SC_EXEMPT_PAGES_WAYS;
 }
@@ -72,7 +73,7 @@ void sc_exempt_pages_forget(struct sc_exempt_pages *exempt, uintptr_t start, uin
 {
     if (start >= end || !sc_blocks_may_hold(&exempt->blocks, start, end - start))
         return;
-    if (has_more_pages_than_table(start, end, page_mask)) {
+    if (is_long(start, end, page_mask)) {
         remove_by_table(exempt, start, end);
         return;
     }
@@ -82,8 +83,7 @@ void sc_exempt_pages_forget(struct sc_exempt_pages *exempt, uintptr_t start, uin
 }
 
 /* Returns the first exempt page in the interval by a walk over the table; `end`: there is none. */
-static uintptr_t find_first_by_table(const struct sc_exempt_pages *exempt, uintptr_t start,
-                                     uintptr_t end)
+static uintptr_t scan_table(const struct sc_exempt_pages *exempt, uintptr_t start, uintptr_t end)
 {
     uintptr_t first = end;
     for (size_t i = 0; i < PLACES; i++) {
@@ -98,8 +98,8 @@ static uintptr_t find_first_by_table(const struct sc_exempt_pages *exempt, uintp
 
 /* Returns the first exempt page in the interval by looking up each page of it; `end`: there is
  * none. */
-static uintptr_t find_first_by_page(const struct sc_exempt_pages *exempt, uintptr_t start,
-                                    uintptr_t end, uintptr_t page_mask)
+static uintptr_t scan_pages(const struct sc_exempt_pages *exempt, uintptr_t start, uintptr_t end,
+                            uintptr_t page_mask)
 {
     uintptr_t page = start;
     while (page < end && !sc_exempt_pages_have(exempt, page))
@@ -114,9 +114,8 @@ bool sc_exempt_pages_find(const struct sc_exempt_pages *exempt, uintptr_t start,
 {
     if (start >= end || !sc_blocks_may_hold(&exempt->blocks, start, end - start))
         return false;
-    found->start = has_more_pages_than_table(start, end, page_mask)
-                       ? find_first_by_table(exempt, start, end)
-                       : find_first_by_page(exempt, start, end, page_mask);
+    found->start = is_long(start, end, page_mask) ? scan_table(exempt, start, end)
+                                                  : scan_pages(exempt, start, end, page_mask);
     found->end = found->start;
     while (found->end < end && sc_exempt_pages_have(exempt, found->end))
         found->end += page_mask + 1;

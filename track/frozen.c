@@ -91,8 +91,7 @@ static bool is_kept_after_launch(struct sc_frozen_memory *memory, bool is_own,
 
 /* Does the copy to the host show that a launch should have written the memory: does it read nothing
  * but what was set, after a launch? */
-static bool shows_missing_write(const struct sc_frozen_memory *memory,
-                                const struct sc_device_use *read)
+static bool reveals(const struct sc_frozen_memory *memory, const struct sc_device_use *read)
 {
     return memory->is_unused && memory->launches && sc_device_uses_touch(read, &memory->memory) &&
            covers_bytes(&memory->set, read);
@@ -104,7 +103,7 @@ bool sc_frozen_note_copy_to_host(struct sc_frozen *frozen, const struct sc_devic
                                  struct sc_hazard *hazard)
 {
     unsigned i = 0;
-    while (i < frozen->count && !shows_missing_write(&frozen->memories[i], use))
+    while (i < frozen->count && !reveals(&frozen->memories[i], use))
         i++;
     if (use->access != SC_DEVICE_READS || use->direction != SC_D2H || i == frozen->count)
         return false;

@@ -93,8 +93,7 @@ enum sc_graph_place sc_graphs_place_of(struct sc_graphs *graphs, uintptr_t handl
 
 /* ---- their uses ---- */
 
-static uintptr_t inner_node_of_use(struct sc_graphs *graphs, const struct sc_graph *graph,
-                                   uint32_t use)
+static uintptr_t inner_node(struct sc_graphs *graphs, const struct sc_graph *graph, uint32_t use)
 {
     return sc_graphs_extra(graphs, sc_graph_use_at(graph, use))->inner;
 }
@@ -104,7 +103,7 @@ static uintptr_t inner_node_of_use(struct sc_graphs *graphs, const struct sc_gra
 static uint32_t find_inner(struct sc_graphs *graphs, struct sc_graph *graph, uint32_t use,
                            uintptr_t inner)
 {
-    while (use && !sc_graph_is_within(graph, inner_node_of_use(graphs, graph, use), inner))
+    while (use && !sc_graph_is_within(graph, inner_node(graphs, graph, use), inner))
         use = sc_graph_next_of(graph, use);
     return use;
 }
@@ -137,7 +136,7 @@ static void disable_uses_around(struct sc_graphs *graphs, struct sc_graph *graph
 {
     uint32_t use = sc_graph_first_of(graphs, graph, outer);
     for (; use; use = sc_graph_next_of(graph, use)) {
-        uintptr_t of = inner_node_of_use(graphs, graph, use);
+        uintptr_t of = inner_node(graphs, graph, use);
         if (of && of != inner && sc_graph_is_within(graph, inner, of))
             disable_use(graph, use);
     }
@@ -189,7 +188,7 @@ void sc_graphs_place_inner(struct sc_graphs *graphs, uintptr_t handle, uintptr_t
 static void disable_all_inner(struct sc_graphs *graphs, struct sc_graph *graph)
 {
     for (uint32_t use = 1; use <= graph->uses.count; use++)
-        if (inner_node_of_use(graphs, graph, use)) {
+        if (inner_node(graphs, graph, use)) {
             disable_use(graph, use);
             sc_graph_drop_races(graph, sc_graph_use_at(graph, use)->node);
         }

@@ -50,8 +50,7 @@ bool sc_graphs_note_own_memory(struct sc_graphs *graphs, uintptr_t handle,
 }
 
 /* Do the bytes overlap memory, of known size, that a node of the exec allocates or frees? */
-static bool overlaps_own_memory(const struct sc_graph_device *device, uintptr_t address,
-                                size_t size_bytes)
+static bool is_own(const struct sc_graph_device *device, uintptr_t address, size_t size_bytes)
 {
     for (uint32_t i = 0; i < device->own_count; i++) {
         const struct sc_graph_own *own = &device->own[i];
@@ -75,8 +74,7 @@ static bool is_allocated_here(const struct sc_graph_device *device, uintptr_t ad
 
 static bool uses_own_memory(const struct sc_graph *graph, const struct sc_graph_use *use)
 {
-    return overlaps_own_memory(&graph->exec.device, use->shape.address,
-                               sc_shape_hull_bytes(&use->shape));
+    return is_own(&graph->exec.device, use->shape.address, sc_shape_hull_bytes(&use->shape));
 }
 
 /* Returns true if the exec keeps this use. Addresses that GPU kernels use and other uses have room
@@ -120,8 +118,7 @@ void sc_graphs_leave_out_device(struct sc_graphs *graphs, uintptr_t handle)
 
 /* Adds the free, by a node, of memory that no node of the exec allocates: a use of the memory's
  * first byte. */
-static void add_free_as_use(struct sc_graphs *graphs, uintptr_t handle,
-                            const struct sc_graph_own *own)
+static void free_as_use(struct sc_graphs *graphs, uintptr_t handle, const struct sc_graph_own *own)
 {
     const struct sc_graph_use use = {
         .node = own->freed_by,
@@ -141,13 +138,13 @@ void sc_graphs_end_own_memory(struct sc_graphs *graphs, uintptr_t handle)
     const struct sc_graph_device *device = &graph->exec.device;
     /* How much is freed at an address that lies in no known memory cannot be told. */
     for (uint32_t i = 0; i < device->own_count; i++)
-        if (!device->own[i].size_bytes && !overlaps_own_memory(device, device->own[i].address, 1))
+        if (!device->own[i].size_bytes && !is_own(device, device->own[i].address, 1))
             leave_out_device(graphs, graph);
     if (device->own_count)
         drop_device_uses(graphs, graph, /*all*/ false);
     for (uint32_t i = 0; i < device->own_count; i++)
         if (device->own[i].freed_by && !is_allocated_here(device, device->own[i].address))
-            add_free_as_use(graphs, handle, &device->own[i]);
+            free_as_use(graphs, handle, &device->own[i]);
 }
 
 /* Drops kernels' addresses of one node, or of all nodes. */

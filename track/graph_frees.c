@@ -81,8 +81,7 @@ bool sc_graphs_name_memory(struct sc_graphs *graphs, uintptr_t address, size_t s
 
 /* Marks the use as freed by the call `by`; without `by`, as no longer freed if its memory was only
  * unregistered. */
-static void mark_use_freed(const struct freed *freed, struct sc_graph *graph,
-                           struct sc_graph_use *use)
+static void mark_freed(const struct freed *freed, struct sc_graph *graph, struct sc_graph_use *use)
 {
     struct sc_graph_extra *extra = NULL;
     if (!freed->by) {
@@ -105,7 +104,7 @@ static void mark_uses_freed(const struct freed *freed)
         struct sc_graph *graph = sc_graphs_at(freed->graphs, interval->graph);
         for (uint32_t i = interval->first_use; i; i = graph->uses.list[i - 1].interval_next)
             if (uses_freed_bytes(freed, &graph->uses.list[i - 1]))
-                mark_use_freed(freed, graph, &graph->uses.list[i - 1]);
+                mark_freed(freed, graph, &graph->uses.list[i - 1]);
         graph->exec.is_stale = graph->is_exec;
     }
 }

@@ -35,7 +35,7 @@ void sc_graphs_enable_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t
     sc_graph_note_stale(graph);
 }
 
-static void add_unsure_to_use(struct sc_graph_use *use, unsigned unsure)
+static void set_unsure(struct sc_graph_use *use, unsigned unsure)
 {
     use->unsure |= sc_graph_unsure_of(use, unsure) & SC_UNSURE_ALL;
 }
@@ -48,7 +48,7 @@ void sc_graphs_add_unsure(struct sc_graphs *graphs, uintptr_t handle, uintptr_t 
     struct sc_graph *graph = sc_graphs_find_or_empty(graphs, handle);
     uint32_t use = sc_graph_first_of(graphs, graph, node);
     for (; use; use = sc_graph_next_of(graph, use))
-        add_unsure_to_use(sc_graph_use_at(graph, use), unsure);
+        set_unsure(sc_graph_use_at(graph, use), unsure);
     sc_graph_note_stale(graph);
 }
 
@@ -59,8 +59,7 @@ void sc_graphs_add_unsure_of_nodes(struct sc_graphs *graphs, uintptr_t handle,
     SC_ASSERT_GUARDED(&graphs->pool);
     struct sc_graph *graph = sc_graphs_find_or_empty(graphs, handle);
     for (uint32_t i = 0; i < graph->uses.count; i++)
-        add_unsure_to_use(&graph->uses.list[i],
-                          (unsigned)sc_handles_get(nodes, graph->uses.list[i].node));
+        set_unsure(&graph->uses.list[i], (unsigned)sc_handles_get(nodes, graph->uses.list[i].node));
     sc_graph_note_stale(graph);
 }
 

@@ -41,8 +41,7 @@ static unsigned find_interval(const struct sc_graph_write_intervals *intervals, 
 
 /* Inserts an interval that overlaps no other one. To make room, two intervals may be joined, and
  * may then contain it. */
-static void insert_interval(struct sc_graph_write_intervals *intervals, uintptr_t first,
-                            uintptr_t last)
+static void insert_new(struct sc_graph_write_intervals *intervals, uintptr_t first, uintptr_t last)
 {
     if (intervals->count == SC_GRAPH_INTERVALS_MAX)
         join_closest(intervals);
@@ -66,11 +65,10 @@ void sc_graph_write_add(struct sc_graph_write_intervals *intervals, uintptr_t fi
         last = intervals->of[i].last > last ? intervals->of[i].last : last;
         remove_interval(intervals, i);
     }
-    insert_interval(intervals, first, last);
+    insert_new(intervals, first, last);
 }
 
-static bool overlaps_any(const struct sc_graph_write_intervals *intervals, uintptr_t first,
-                         uintptr_t last)
+static bool meets(const struct sc_graph_write_intervals *intervals, uintptr_t first, uintptr_t last)
 {
     unsigned i = find_interval(intervals, first);
     return i < intervals->count && intervals->of[i].first <= last;
@@ -80,7 +78,7 @@ bool sc_graph_write_may_touch(const struct sc_graph_write *write, uintptr_t addr
                               size_t size_bytes, uintptr_t base)
 {
     uintptr_t last = address + size_bytes - 1;
-    return overlaps_any(&write->written, address, last) || overlaps_any(&write->named, base, last);
+    return meets(&write->written, address, last) || meets(&write->named, base, last);
 }
 
 /* ---- graphs ---- */

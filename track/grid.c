@@ -91,7 +91,7 @@ static uint32_t populated_levels(struct sc_grid *grid)
     return atomic_load_explicit(&grid->levels, memory_order_acquire);
 }
 
-static int lowest_level(uint32_t levels)
+static int lowest(uint32_t levels)
 {
     return __builtin_ctz(levels);
 }
@@ -113,7 +113,7 @@ static inline __attribute__((always_inline)) struct cells cells_of(const struct 
                           (address + size_bytes - 1) >> cell_shift(level)};
 }
 
-static unsigned entry_side(uint32_t entry)
+static unsigned side_of(uint32_t entry)
 {
     return entry & SECOND_SIDE ? 1 : 0;
 }
@@ -126,7 +126,7 @@ static struct sc_grid_node *node_of(struct sc_grid *grid, uint32_t entry)
 static void set_previous(struct sc_grid *grid, uint32_t entry, uint32_t previous)
 {
     if (entry)
-        node_of(grid, entry)->previous[entry_side(entry)] = previous;
+        node_of(grid, entry)->previous[side_of(entry)] = previous;
 }
 
 /* Adds the entry at the head of its chain. Readers without the lock follow `next` alone. */
@@ -134,8 +134,7 @@ static inline __attribute__((always_inline)) void link_entry(struct sc_grid *gri
                                                              uint32_t slot)
 {
     uint32_t head = atomic_load_explicit(&grid->heads[slot], memory_order_relaxed);
-    atomic_store_explicit(&node_of(grid, entry)->next[entry_side(entry)], head,
-                          memory_order_release);
+    atomic_store_explicit(&node_of(grid, entry)->next[side_of(entry)], head, memory_order_release);
     set_previous(grid, entry, 0);
     set_previous(grid, head, entry);
     atomic_store_explicit(&grid->heads[slot], entry, memory_order_release);
@@ -146,10 +145,10 @@ static inline __attribute__((always_inline)) void unlink_entry(struct sc_grid *g
                                                                uint32_t slot)
 {
     struct sc_grid_node *node = node_of(grid, entry);
-    uint32_t next = atomic_load_explicit(&node->next[entry_side(entry)], memory_order_relaxed);
-    uint32_t previous = node->previous[entry_side(entry)];
+    uint32_t next = atomic_load_explicit(&node->next[side_of(entry)], memory_order_relaxed);
+    uint32_t previous = node->previous[side_of(entry)];
     _Atomic uint32_t *link =
-        previous ? &node_of(grid, previous)->next[entry_side(previous)] : &grid->heads[slot];
+        previous ? &node_of(grid, previous)->next[side_of(previous)] : &grid->heads[slot];
     atomic_store_explicit(link, next, memory_order_release);
     set_previous(grid, next, previous);
 }
@@ -175,11 +174,11 @@ static SC_CHECKER void check_chain(struct sc_grid *grid, uint32_t slot)
         SC_ASSERT((at & ~SECOND_SIDE) < sc_pool_first_unused(grid->pool));
         const struct sc_grid_node *node = node_of(grid, at);
         struct cells span = cells_of(node);
-        SC_ASSERT(node->previous[entry_side(at)] == previous);
-        SC_ASSERT(slot_of(grid, span.level, entry_side(at) ? span.last : span.first) == slot);
+        SC_ASSERT(node->previous[side_of(at)] == previous);
+        SC_ASSERT(slot_of(grid, span.level, side_of(at) ? span.last : span.first) == slot);
         SC_ASSERT(grid->population[span.level] != 0);
         previous = at;
-        at = atomic_load_explicit(&node->next[entry_side(at)], memory_order_relaxed);
+        at = atomic_load_explicit(&node->next[side_of(at)], memory_order_relaxed);
     }
 }
 
@@ -254,7 +253,7 @@ static uint32_t find_in_chain(struct sc_grid *grid, uint32_t slot, uintptr_t add
 uint32_t sc_grid_find_at_locked(struct sc_grid *grid, uintptr_t address)
 {
     for (uint32_t levels = populated_levels(grid); levels; levels &= levels - 1) {
-        int level = lowest_level(levels);
+        int level = lowest(levels);
         uint32_t id =
             find_in_chain(grid, slot_of(grid, level, address >> cell_shift(level)), address);
         if (id)
@@ -312,11 +311,10 @@ bool sc_grid_cells_may_overlap(struct sc_grid *grid, uintptr_t address, size_t s
 {
     uint32_t levels = populated_levels(grid);
     uintptr_t end = address + size_bytes - (size_bytes > 0);
-    if (levels &&
-        __builtin_expect(size_bytes >> cell_shift(lowest_level(levels)) > LOOKED_AT_MAX, 0))
+    if (levels && __builtin_expect(size_bytes >> cell_shift(lowest(levels)) > LOOKED_AT_MAX, 0))
         return true;
     for (; levels; levels &= levels - 1) {
-        int level = lowest_level(levels);
+        int level = lowest(levels);
         for (uint64_t cell = address >> cell_shift(level); cell <= end >> cell_shift(level);
              cell++) {
             uint32_t slot = slot_of(grid, level, cell);
@@ -331,8 +329,8 @@ bool sc_grid_cells_may_overlap(struct sc_grid *grid, uintptr_t address, size_t s
 /* Is this the entry by which a walk visits the item? An item of two cells is met twice. It is
  * visited in the first of its cells that the walk covers, and by the entry for that cell, since
  * both cells may have the same chain. */
-static bool is_visited_here(const struct sc_grid_node *node, uint32_t entry, int level,
-                            uint64_t cell, uint64_t first_cell)
+static bool is_visited(const struct sc_grid_node *node, uint32_t entry, int level, uint64_t cell,
+                       uint64_t first_cell)
 {
     struct cells span = cells_of(node);
     uint64_t counted_in = span.first > first_cell ? span.first : first_cell;
@@ -345,7 +343,7 @@ uint64_t sc_grid_overlap_cost(struct sc_grid *grid, uintptr_t address, size_t si
 {
     uint64_t cells = 0;
     for (uint32_t levels = populated_levels(grid); levels; levels &= levels - 1) {
-        unsigned shift = cell_shift(lowest_level(levels));
+        unsigned shift = cell_shift(lowest(levels));
         cells += ((address + size_bytes - 1) >> shift) - (address >> shift) + 1;
     }
     return cells;
@@ -369,7 +367,7 @@ static void begin_grid_walk(struct sc_grid_walk *walk, struct sc_grid *grid)
 static bool advance_walk(struct sc_grid_walk *walk)
 {
     if (++walk->cell >= walk->end_cell && walk->levels) {
-        walk->level = lowest_level(walk->levels);
+        walk->level = lowest(walk->levels);
         walk->levels &= walk->levels - 1;
         walk->cell = walk->first_cell = walk->address >> cell_shift(walk->level);
         walk->end_cell = ((walk->address + walk->size_bytes - 1) >> cell_shift(walk->level)) + 1;
@@ -383,13 +381,11 @@ static bool advance_walk(struct sc_grid_walk *walk)
 }
 
 /* Is the item of this entry the walk's next one? By the table, items count by their first cell. */
-static bool is_next_item(const struct sc_grid_walk *walk, const struct sc_grid_node *node,
-                         uint32_t entry)
+static bool is_hit(const struct sc_grid_walk *walk, const struct sc_grid_node *node, uint32_t entry)
 {
     return item_overlaps(node, walk->address, walk->size_bytes) &&
-           (walk->level < 0
-                ? !(entry & SECOND_SIDE)
-                : is_visited_here(node, entry, walk->level, walk->cell, walk->first_cell));
+           (walk->level < 0 ? !(entry & SECOND_SIDE)
+                            : is_visited(node, entry, walk->level, walk->cell, walk->first_cell));
 }
 
 void sc_grid_next(struct sc_grid_walk *walk)
@@ -401,7 +397,7 @@ void sc_grid_next(struct sc_grid_walk *walk)
             walk->entry = atomic_load_explicit(&node->next[entry & SECOND_SIDE ? 1 : 0],
                                                memory_order_relaxed);
             walk->id = entry & ~SECOND_SIDE;
-            if (is_next_item(walk, node, entry))
+            if (is_hit(walk, node, entry))
                 return;
         }
         walk->id = 0;

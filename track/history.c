@@ -32,8 +32,7 @@ static struct sc_history_entry unpack_entry(_Atomic uint64_t *words)
 
 /* Reads the entry with this number. Returns false if its place has another entry by now, or one
  * that is being written. */
-static bool read_entry(struct sc_history_ring *ring, uint64_t number,
-                       struct sc_history_entry *entry)
+static bool read_one(struct sc_history_ring *ring, uint64_t number, struct sc_history_entry *entry)
 {
     __typeof__(&ring->entries[0]) place = &ring->entries[number % SC_HISTORY_LENGTH];
     if (atomic_load_explicit(&place->number, memory_order_acquire) != number)
@@ -60,6 +59,6 @@ unsigned sc_history_read(struct sc_history_ring *ring,
     uint64_t last = last_number(ring);
     uint64_t first = last > SC_HISTORY_LENGTH ? last - SC_HISTORY_LENGTH + 1 : 1;
     for (uint64_t number = last; number >= first; number--)
-        count += read_entry(ring, number, &entries[count]);
+        count += read_one(ring, number, &entries[count]);
     return count;
 }

@@ -475,8 +475,7 @@ static bool is_released(const struct sc_inflight *inflight, const struct sc_op *
     return op->retained && !inflight->guard_until_known;
 }
 
-static bool forbids_touch(const struct sc_inflight *inflight, const struct sc_op *op,
-                          enum sc_touch touch)
+static bool forbids(const struct sc_inflight *inflight, const struct sc_op *op, enum sc_touch touch)
 {
     return is_protected_from(op, touch) && !is_released(inflight, op);
 }
@@ -503,7 +502,7 @@ bool sc_inflight_watches_page(struct sc_inflight *inflight, uintptr_t address, e
 {
     SC_ASSERT_GUARDED(&inflight->ops);
     SC_GRID_EACH (walk, &inflight->guards.grid, address, 1)
-        if (forbids_touch(inflight, op_of_span(inflight, walk.id), touch))
+        if (forbids(inflight, op_of_span(inflight, walk.id), touch))
             return true;
     return false;
 }
@@ -555,8 +554,8 @@ void sc_inflight_unprotect(struct sc_inflight *inflight, uintptr_t address, size
 
 /* Does the operation use one of the bytes in such a way that the access has to wait until the
  * operation is done? */
-static bool is_touch_too_early(const struct sc_op_info *info, const struct sc_shape *touched,
-                               enum sc_touch touch)
+static bool is_too_early(const struct sc_op_info *info, const struct sc_shape *touched,
+                         enum sc_touch touch)
 {
     return (touch == SC_TOUCH_WRITE || sc_direction_writes_host(info->direction)) &&
            sc_shape_row_touches_folded(touched, &info->shape, &info->fold);
@@ -568,8 +567,7 @@ void sc_inflight_find_touched(struct sc_inflight *inflight, uintptr_t address, s
     SC_ASSERT_GUARDED(&inflight->ops);
     const struct sc_shape touched = {address, size_bytes, size_bytes, 1};
     SC_INFLIGHT_EACH (walk, inflight, address, size_bytes)
-        if (forbids_touch(inflight, walk.op, touch) &&
-            is_touch_too_early(&walk.op->info, &touched, touch))
+        if (forbids(inflight, walk.op, touch) && is_too_early(&walk.op->info, &touched, touch))
             sc_ops_add_judged(found, &walk.op->info);
 }
 
@@ -579,7 +577,7 @@ static bool is_touch_too_early_for_any(struct sc_inflight *inflight, uintptr_t a
 {
     const struct sc_shape touched = {address, size_bytes, size_bytes, 1};
     SC_INFLIGHT_EACH (walk, inflight, address, size_bytes)
-        if (is_touch_too_early(&walk.op->info, &touched, touch))
+        if (is_too_early(&walk.op->info, &touched, touch))
             return true;
     return false;
 }
@@ -597,8 +595,7 @@ void sc_inflight_find_beside_touch(struct sc_inflight *inflight, uintptr_t addre
         return;
     SC_INFLIGHT_EACH (walk, inflight, pages.start, page_bytes)
         if (!sc_order_complete(inflight->order, &walk.op->info.ticket) &&
-            forbids_touch(inflight, walk.op, touch) &&
-            is_touch_too_early(&walk.op->info, &touched, touch))
+            forbids(inflight, walk.op, touch) && is_too_early(&walk.op->info, &touched, touch))
             sc_ops_add_judged(found, &walk.op->info);
 }
 
@@ -760,8 +757,7 @@ bool sc_inflight_renew_op(struct sc_inflight *inflight, uint32_t id, bool guarde
 /* Must the earlier operation keep a record of its own, although `info` is equal? So if the device
  * reads the source itself for the earlier one, and a copy for `info`: without its record the source
  * would no longer be guarded. */
-static bool must_keep_record(struct sc_inflight *inflight, uint32_t earlier,
-                             const struct sc_op_info *info)
+static bool must_keep(struct sc_inflight *inflight, uint32_t earlier, const struct sc_op_info *info)
 {
     const struct sc_op_info *op = &sc_inflight_op(inflight, earlier)->info;
     return sc_ops_is_copied(info) && !sc_ops_is_copied(op) &&
@@ -864,7 +860,7 @@ bool sc_inflight_add(struct sc_inflight *inflight, const struct sc_op_info *info
         sc_staging_refill_kept(info->slot, info->ticket.stream);
     sc_comparisons_note_issued(inflight, info);
     uint32_t id = sc_inflight_find_equal(inflight, info);
-    if (id && !must_keep_record(inflight, id, info)) {
+    if (id && !must_keep(inflight, id, info)) {
         renew_op(inflight, id, info, overwritten);
         return true;
     }
@@ -1142,8 +1138,7 @@ static bool has_returned(const struct sc_op_info *info)
 }
 
 /* Adds the operation to `overwritten` if its function has returned, or its source has changed. */
-static void add_if_overwritten(struct sc_inflight *inflight, struct sc_op *op,
-                               struct sc_ops *overwritten)
+static void judge_source(struct sc_inflight *inflight, struct sc_op *op, struct sc_ops *overwritten)
 {
     op->info.returned = has_returned(&op->info);
     if (op->info.returned)
@@ -1176,7 +1171,7 @@ static void judge_known_op(struct sc_inflight *inflight, uint32_t id, unsigned l
     struct sc_op *op = sc_inflight_op(inflight, id);
     if (op->info.slot && !op->info.range && !op->looked)
         compare_following(inflight, id, limit);
-    add_if_overwritten(inflight, op, overwritten);
+    judge_source(inflight, op, overwritten);
 }
 
 /* Judges the sources of the stream's operations that are about to be retired. Returns how much is

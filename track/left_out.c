@@ -113,8 +113,7 @@ void sc_left_out_note_captured(struct sc_left_out *left_out, const struct sc_haz
 }
 
 /* Was the memory allocated since the capture began, so that the program is setting it up? */
-static bool is_allocated_meanwhile(const struct sc_left_out *left_out,
-                                   const struct sc_device_use *use)
+static bool is_fresh(const struct sc_left_out *left_out, const struct sc_device_use *use)
 {
     uintptr_t first = use->shape.address;
     uintptr_t last = first + sc_shape_hull_bytes(&use->shape) - 1;
@@ -129,7 +128,7 @@ static bool is_allocated_meanwhile(const struct sc_left_out *left_out,
 
 /* Returns the index of the site (stack) of such operations, added if it is new;
  * SC_LEFT_OUT_SITES_MAX: there is no room. */
-static uint32_t find_or_add_site(const struct sc_left_out *left_out, const struct sc_hazard *what)
+static uint32_t site_index(const struct sc_left_out *left_out, const struct sc_hazard *what)
 {
     uint32_t site = 0;
     while (site < left_out->site_count &&
@@ -147,7 +146,7 @@ void sc_left_out_note_beside(struct sc_left_out *left_out, const struct sc_hazar
 {
     uint32_t order = ++left_out->order;
     unsigned count = sc_left_out_count(op);
-    uint32_t site = find_or_add_site(left_out, what);
+    uint32_t site = site_index(left_out, what);
     if (op->function)
         left_out->last_kernel = order;
     if (count == 0 ||
@@ -158,7 +157,7 @@ void sc_left_out_note_beside(struct sc_left_out *left_out, const struct sc_hazar
         left_out->sites[left_out->site_count++] = *what;
     for (unsigned i = 0; i < count; i++) {
         struct sc_device_use use = sc_left_out_use(op, i);
-        if (!is_allocated_meanwhile(left_out, &use))
+        if (!is_fresh(left_out, &use))
             left_out->beside.list[left_out->beside.count++] =
                 (struct use){use, op->function, order, site};
     }
@@ -264,8 +263,8 @@ static bool is_in_graph(const struct sc_left_out *left_out, const struct use *us
 /* May one of the uses have written the memory, by a call after `behind` and before `before`?
  * `base`: where the memory's allocation begins; UINTPTR_MAX: possible writes of kernels do not
  * count. */
-static bool may_be_written_between(const struct uses *uses, uint32_t behind, uint32_t before,
-                                   const struct sc_device_use *memory, uintptr_t base)
+static bool may_write(const struct uses *uses, uint32_t behind, uint32_t before,
+                      const struct sc_device_use *memory, uintptr_t base)
 {
     EACH_USE (use, uses)
         if (use->order > behind && use->order < before &&
@@ -282,16 +281,16 @@ static uintptr_t allocation_of(const struct sc_left_out *left_out, const struct 
 /* Does the captured operation read, in each launch, what work beside the capture has written? Not
  * if earlier captured work writes those bytes, as a kernel with unknown parameters may. And not if
  * a captured copy or memset writes them later, for the next launch. */
-static bool reads_work_beside(const struct sc_left_out *left_out, const struct use *use,
-                              const struct use *node)
+static bool reads_beside(const struct sc_left_out *left_out, const struct use *use,
+                         const struct use *node)
 {
     bool is_named = node->what.access == SC_DEVICE_NAMES;
     if (left_out->first_unknown && left_out->first_unknown < node->order)
         return false;
-    return !may_be_written_between(&left_out->captured, 0, node->order, &node->what,
-                                   allocation_of(left_out, node)) &&
-           !may_be_written_between(&left_out->captured, node->order, UINT32_MAX,
-                                   is_named ? &use->what : &node->what, UINTPTR_MAX);
+    return !may_write(&left_out->captured, 0, node->order, &node->what,
+                      allocation_of(left_out, node)) &&
+           !may_write(&left_out->captured, node->order, UINT32_MAX,
+                      is_named ? &use->what : &node->what, UINTPTR_MAX);
 }
 
 /* Does the captured use belong to the work beside the capture, by the rule of left_out.h? */
@@ -301,13 +300,12 @@ static bool belong_together(const struct sc_left_out *left_out, const struct use
     bool writes = node->what.access == SC_DEVICE_WRITES;
     bool is_result = node->what.access == SC_DEVICE_READS && node->what.direction == SC_D2H;
     if (use->what.access == SC_DEVICE_WRITES)
-        return !writes && reads_work_beside(left_out, use, node);
+        return !writes && reads_beside(left_out, use, node);
     if (writes)
-        return node->order < use->order &&
-               !may_be_written_between(&left_out->beside, node->order, use->order, &use->what,
-                                       allocation_of(left_out, use));
+        return node->order < use->order && !may_write(&left_out->beside, node->order, use->order,
+                                                      &use->what, allocation_of(left_out, use));
     return use->what.access == SC_DEVICE_NAMES && is_result && node->order > use->order &&
-           reads_work_beside(left_out, use, node);
+           reads_beside(left_out, use, node);
 }
 
 /* Returns the first captured use that belongs to the work, or NULL if there is none, or the graph
@@ -328,8 +326,7 @@ static bool may_concern_graph(const struct sc_left_out *left_out, const struct u
         if (sc_device_uses_touch(&use->what, &node->what))
             return true;
     return left_out->first_unknown || left_out->is_full ||
-           may_be_written_between(&left_out->captured, 0, UINT32_MAX, &use->what,
-                                  allocation_of(left_out, use));
+           may_write(&left_out->captured, 0, UINT32_MAX, &use->what, allocation_of(left_out, use));
 }
 
 /* Can nobody tell whether the graph lacks this use? */

@@ -531,8 +531,7 @@ static bool order_blocking_after(struct sc_order *order, struct sc_stream *legac
 /* Orders blocking streams after what the call had joined, what was due to it and what it waited
  * for. If a later call has ended first, `behind` already has what this call had joined, but not
  * what it waited for. */
-static void end_legacy_call(struct sc_order *order, struct sc_stream *stream,
-                            struct sc_order_call *call)
+static void end_legacy(struct sc_order *order, struct sc_stream *stream, struct sc_order_call *call)
 {
     if (call->version > stream->merged_version && order_blocking_after(order, stream, call->joined))
         stream->merged_version = call->version;
@@ -565,7 +564,7 @@ static void end_call(struct sc_order *order, struct sc_order_call *call, bool is
     if (issued && is_work)
         join_due(order, stream, call);
     if (issued && is_work && stream->kind == SC_STREAM_LEGACY)
-        end_legacy_call(order, stream, call);
+        end_legacy(order, stream, call);
     if (issued && is_work && stream->kind == SC_STREAM_BLOCKING)
         end_blocking_call(order, stream, call);
     drop_clock(order, call->joined);

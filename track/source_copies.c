@@ -194,8 +194,8 @@ static bool are_windows_unchanged(struct sc_inflight *inflight, const struct sc_
 
 /* Does the source still have its bytes from `from` to `to`? Compares in the cheapest way that is
  * possible. */
-static bool is_interval_unchanged(struct sc_inflight *inflight, const struct sc_op_info *info,
-                                  uintptr_t from, uintptr_t to, const struct kept *kept)
+static bool is_unchanged(struct sc_inflight *inflight, const struct sc_op_info *info,
+                         uintptr_t from, uintptr_t to, const struct kept *kept)
 {
     const struct sc_run whole = {from, to - from, from - info->shape.address};
     if (sc_shape_is_whole(&info->shape, &info->fold))
@@ -219,14 +219,13 @@ static bool equals_snapshot(struct sc_inflight *inflight, const struct sc_op *op
     if (info->slot && sc_shape_is_whole(&info->shape, &info->fold))
         return has_same_bytes(inflight, info, info->shape.address, info->slot->bytes,
                               sc_shape_hull_bytes(&info->shape));
-    return !info->slot || is_interval_unchanged(inflight, info, info->shape.address, end_of(info),
-                                                &(struct kept){.packed = info->slot->bytes});
+    return !info->slot || is_unchanged(inflight, info, info->shape.address, end_of(info),
+                                       &(struct kept){.packed = info->slot->bytes});
 }
 
 /* Does the source still have the bytes of the copy of one of its edges (0 or 1)? True if there is
  * none. */
-static bool equals_edge_copy(struct sc_inflight *inflight, const struct sc_op_info *info,
-                             unsigned edge)
+static bool equals_edge(struct sc_inflight *inflight, const struct sc_op_info *info, unsigned edge)
 {
     uintptr_t end = info->shape.address + info->shape.width_bytes;
     uintptr_t address = edge == 0 ? info->shape.address : end - info->edge_bytes[1];
@@ -236,21 +235,20 @@ static bool equals_edge_copy(struct sc_inflight *inflight, const struct sc_op_in
 
 /* Returns true if the parts of a source without a snapshot still have their bytes: its edges, and
  * the copied pages. */
-static __attribute__((noinline)) bool equal_part_copies(struct sc_inflight *inflight,
-                                                        const struct sc_op *op)
+static __attribute__((noinline)) bool equal_parts(struct sc_inflight *inflight,
+                                                  const struct sc_op *op)
 {
     const struct sc_op_info *info = &op->info;
-    bool same = equals_edge_copy(inflight, info, 0) && equals_edge_copy(inflight, info, 1);
+    bool same = equals_edge(inflight, info, 0) && equals_edge(inflight, info, 1);
     for (uint32_t id = op->first_copy; id && same; id = copy_at(inflight, id)->next) {
         const struct page_copy *copy = copy_at(inflight, id);
-        same =
-            is_interval_unchanged(inflight, info, copy->address, copy->address + copy->size_bytes,
-                                  &(struct kept){.bytes = copy->bytes, .from = copy->address});
+        same = is_unchanged(inflight, info, copy->address, copy->address + copy->size_bytes,
+                            &(struct kept){.bytes = copy->bytes, .from = copy->address});
     }
     return same;
 }
 
-static bool has_part_copies(const struct sc_op *op)
+static bool has_parts(const struct sc_op *op)
 {
     return op->first_copy || op->info.edges[0] || op->info.edges[1];
 }
@@ -262,8 +260,7 @@ bool sc_source_copies_differ(struct sc_inflight *inflight, const struct sc_op *o
     if ((op->accused && !info->range) || !info->stable ||
         snapshots_of(inflight, info) == SC_SNAPSHOTS_NONE)
         return false;
-    return !equals_snapshot(inflight, op) ||
-           (has_part_copies(op) && !equal_part_copies(inflight, op));
+    return !equals_snapshot(inflight, op) || (has_parts(op) && !equal_parts(inflight, op));
 }
 
 /* Stores a copy of bytes of the source with the operation. Returns false if there is no memory, or

@@ -331,7 +331,7 @@ static bool is_in_list(struct sc_spans *spans, uint32_t list, uintptr_t address,
 }
 
 /* Are so many spans unapplied that the lists are not searched? Stripe 0 may have many. */
-static bool has_many_unapplied(const struct sc_spans *spans)
+static bool has_many(const struct sc_spans *spans)
 {
     return atomic_load_explicit(&spans->unapplied_count, memory_order_relaxed) +
                atomic_load_explicit(&spans->due, memory_order_relaxed) >
@@ -343,8 +343,7 @@ static bool may_still_be_unreadable(struct sc_spans *spans, uintptr_t address, s
 {
     unsigned stripe = sc_spans_stripe(spans, address);
     struct sc_pages pages = sc_spans_pages(spans, address, size_bytes);
-    if (stripe_end(spans, pages.start, pages.end) < pages.end ||
-        (stripe == 0 && has_many_unapplied(spans)))
+    if (stripe_end(spans, pages.start, pages.end) < pages.end || (stripe == 0 && has_many(spans)))
         return spans->unreadable_unapplied != 0 || sc_spans_any_due(spans);
     if (spans->unreadable_unapplied == 0 && !spans->due_ended[stripe])
         return false;

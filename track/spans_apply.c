@@ -226,7 +226,7 @@ static bool is_stripe_locked(const struct sc_spans *spans, const struct sc_span 
 }
 
 /* Can the span be applied by one system call, for `piece`? The span has just become unapplied. */
-static bool needs_one_call_at_most(struct sc_spans *spans, uint32_t id, struct piece *piece)
+static bool is_one_call(struct sc_spans *spans, uint32_t id, struct piece *piece)
 {
     const struct sc_span *span = sc_spans_at(spans, id);
     if (spans->unapplied[sc_spans_stripe_of(spans, span)] != id)
@@ -251,8 +251,7 @@ void sc_spans_begin_due(struct sc_spans *spans, uint32_t id)
     struct sc_span *span = sc_spans_at(spans, id);
     struct sc_access_change *begun = &spans->due_begun[sc_spans_stripe_of(spans, span)];
     struct piece piece;
-    if (!is_stripe_locked(spans, span) || begun->size_bytes ||
-        !needs_one_call_at_most(spans, id, &piece))
+    if (!is_stripe_locked(spans, span) || begun->size_bytes || !is_one_call(spans, id, &piece))
         return; /* at most one beginning is due in a stripe */
     if (must_apply(span, &piece)) {
         atomic_fetch_add(&spans->due, 1);
@@ -271,7 +270,7 @@ void sc_spans_end_due(struct sc_spans *spans, uint32_t id)
     const struct sc_access_change *begun = &spans->due_begun[stripe];
     struct piece piece;
     if (!is_stripe_locked(spans, span) || (begun->size_bytes && begun->span == id) ||
-        !needs_one_call_at_most(spans, id, &piece))
+        !is_one_call(spans, id, &piece))
         return;
     bool must_be_applied = must_apply(span, &piece);
     if (must_be_applied && piece.access != SC_ACCESS_ALL)

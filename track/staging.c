@@ -22,7 +22,7 @@ static size_t next_block_slots(const struct sc_slot_list *list)
     return count < SLOTS_MIN ? SLOTS_MIN : count;
 }
 
-static size_t most_slot_bytes(const struct sc_slot_list *list)
+static size_t most_bytes(const struct sc_slot_list *list)
 {
     return (size_t)SC_STAGING_CLASS_MAX << (list->slot_bytes > MIDDLE_BYTES);
 }
@@ -76,7 +76,7 @@ bool sc_staging_next_block(const struct sc_staging *staging, size_t size_bytes,
     block->size_class = size_class;
     block->bytes = next_block_slots(list) * list->slot_bytes;
     block->record_bytes = next_block_slots(list) * sizeof(struct sc_slot);
-    return list->bytes + block->bytes <= most_slot_bytes(list);
+    return list->bytes + block->bytes <= most_bytes(list);
 }
 
 /* Cuts the block into slots, and adds them to the list of their class. */
@@ -204,14 +204,14 @@ static _Atomic(struct sc_slot *) *kept_by(struct sc_order *order, uint32_t strea
 }
 
 /* Are there slots of this class enough that a stream may keep one? */
-static bool can_spare_slot(const struct sc_slot *slot)
+static bool can_spare(const struct sc_slot *slot)
 {
     const struct sc_slot_list *list = &slot->staging->classes[slot->size_class];
-    return list->first || list->bytes + SC_STAGING_BLOCK_BYTES <= most_slot_bytes(list);
+    return list->first || list->bytes + SC_STAGING_BLOCK_BYTES <= most_bytes(list);
 }
 
 /* Makes the stream keep the slot, if it keeps none. Returns false if it keeps another one. */
-static bool keep_for_stream(_Atomic(struct sc_slot *) *kept, struct sc_slot *slot)
+static bool set_kept(_Atomic(struct sc_slot *) *kept, struct sc_slot *slot)
 {
     struct sc_slot *none = NULL;
     return atomic_compare_exchange_strong_explicit(kept, &none, slot, memory_order_release,
@@ -222,7 +222,7 @@ static bool keep_for_stream(_Atomic(struct sc_slot *) *kept, struct sc_slot *slo
 static inline bool may_keep(struct sc_stream *stream, const struct sc_slot *slot)
 {
     return !atomic_load_explicit(&stream->kept_slots[slot->size_class], memory_order_relaxed) &&
-           !stream->removed && can_spare_slot(slot);
+           !stream->removed && can_spare(slot);
 }
 
 void sc_staging_put_back(struct sc_slot *slot)
@@ -237,8 +237,7 @@ void sc_staging_release_to_stream(struct sc_slot *slot, const struct sc_ticket *
     struct sc_stream *stream = sc_order_stream(slot->staging->order, ticket->stream);
     slot->ticket = *ticket;
     bool complete = is_complete(slot);
-    if (complete && may_keep(stream, slot) &&
-        keep_for_stream(&stream->kept_slots[slot->size_class], slot))
+    if (complete && may_keep(stream, slot) && set_kept(&stream->kept_slots[slot->size_class], slot))
         return;
     add_to_list(slot, complete);
 }
@@ -272,7 +271,7 @@ void sc_staging_refill_kept(const struct sc_slot *slot, uint32_t id)
     if (!next)
         return;
     count_taken(staging, 1);
-    if (!keep_for_stream(&stream->kept_slots[slot->size_class], next))
+    if (!set_kept(&stream->kept_slots[slot->size_class], next))
         sc_staging_put_back(next);
 }
 

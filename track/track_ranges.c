@@ -82,8 +82,7 @@ static __attribute__((noinline)) uint32_t look_for_range(struct sc_track *track,
     return id;
 }
 
-static inline bool contains_interval(const struct sc_range *range, uintptr_t address,
-                                     size_t size_bytes)
+static inline bool covers(const struct sc_range *range, uintptr_t address, size_t size_bytes)
 {
     uintptr_t start = atomic_load_explicit(&range->node.address, memory_order_relaxed);
     size_t range_bytes = atomic_load_explicit(&range->node.size_bytes, memory_order_relaxed);
@@ -97,7 +96,7 @@ static inline uint32_t find_remembered(struct sc_track *track, uintptr_t address
     uint64_t known = atomic_load_explicit(last_byte_of(address), memory_order_relaxed);
     uint32_t id = (uint32_t)known;
     return id && known - id == version_of_ranges(track) && track == &sc_track &&
-                   contains_interval(sc_inflight_range(&track->inflight, id), address, size_bytes)
+                   covers(sc_inflight_range(&track->inflight, id), address, size_bytes)
                ? id
                : 0;
 }
@@ -108,8 +107,7 @@ uint32_t sc_track_range_of(struct sc_track *track, uintptr_t address, size_t siz
     if (__builtin_expect(id != 0, 1))
         return size_bytes ? id : 0;
     id = look_for_range(track, address);
-    return id && size_bytes &&
-                   contains_interval(sc_inflight_range(&track->inflight, id), address, size_bytes)
+    return id && size_bytes && covers(sc_inflight_range(&track->inflight, id), address, size_bytes)
                ? id
                : 0;
 }

@@ -149,7 +149,7 @@ static void free_launch(struct sc_order *order, struct sc_watched_launch *launch
 
 /* Returns what the host knows when nodes up to this stage have run. As long as the launch's
  * operations are not recorded, that is what came before the launch. */
-static struct sc_point point_after_stage(const struct sc_watched_launch *launch, unsigned stage)
+static struct sc_point point_after(const struct sc_watched_launch *launch, unsigned stage)
 {
     struct sc_point point = sc_order_copy_point(&launch->before);
     uint64_t end = launch->is_known ? sc_stages_end(&launch->stages, stage) : 0;
@@ -167,7 +167,7 @@ static unsigned give_up_oldest(struct sc_order *order, struct sc_watched_nodes *
     if (watched->waiting < SC_WATCHED_WAITING_MAX || !oldest->is_known)
         return 0;
     unsigned place = oldest->call.open;
-    struct sc_point point = point_after_stage(oldest, SC_STAGES_MAX);
+    struct sc_point point = point_after(oldest, SC_STAGES_MAX);
     sc_order_note_past_signal(order, &point);
     sc_order_release_point(order, &point);
     free_launch(order, oldest);
@@ -232,7 +232,7 @@ struct sc_point sc_watched_nodes_end_launch(struct sc_order *order,
     launch->is_known = true;
     launch->stages = *stages;
     if (launch->has_begun)
-        point = point_after_stage(launch, launch->reached);
+        point = point_after(launch, launch->reached);
     if (!launch->left)
         free_launch(order, launch);
     free_if_abandoned(order, watched);
@@ -246,8 +246,7 @@ struct sc_point sc_watched_nodes_end_launch(struct sc_order *order,
 static struct sc_watched_run note_run(struct sc_order *order, struct sc_watched_launch *launch,
                                       unsigned stage)
 {
-    struct sc_watched_run run = {point_after_stage(launch, stage), launch->before.stream,
-                                 launch->call};
+    struct sc_watched_run run = {point_after(launch, stage), launch->before.stream, launch->call};
     launch->left -= launch->left != 0;
     if (launch->left)
         run.call.open = 0;

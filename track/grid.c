@@ -103,7 +103,7 @@ struct cells {
     uint64_t last;
 };
 
-/* Returns which cells the item item_overlaps, and on which level. */
+/* Returns which cells the item overlaps, and on which level. */
 static inline __attribute__((always_inline)) struct cells cells_of(const struct sc_grid_node *node)
 {
     uintptr_t address = atomic_load_explicit(&node->address, memory_order_relaxed);

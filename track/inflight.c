@@ -176,7 +176,7 @@ static void unlink_from_range(struct sc_inflight *inflight, uint32_t id)
     count_on_range(inflight, range, op->info.direction, -1);
 }
 
-/* Removes the range's pages from the write_link of pages that must not be protected, since other
+/* Removes the range's pages from the set of pages that must not be protected, since other
  * memory may come to lie there. */
 static void forget_exempt_pages(struct sc_inflight *inflight, const struct sc_grid_node *node)
 {
@@ -777,7 +777,7 @@ static void count_if_managed_source(struct sc_inflight *inflight, const struct s
         count_managed_sources(inflight, change);
 }
 
-/* Initialises a new record, except `info` and what the grid, the lists and guard() write_link. */
+/* Initialises a new record, except `info` and what the grid, the lists and guard() set. */
 static inline __attribute__((always_inline)) void fill_record(struct sc_op *op, uintptr_t address,
                                                               size_t size_bytes)
 {
@@ -1049,7 +1049,7 @@ static uint32_t make_upload(struct sc_inflight *inflight, const struct sc_simple
 }
 
 /* Issues an equal earlier operation again if that is possible; a copy to the device may also
- * read_link a new record. */
+ * get a new record. */
 bool sc_inflight_issue_simple_copy(struct sc_inflight *inflight, const struct sc_simple_copy *copy,
                                    struct sc_ticket *ticket, struct sc_ops *overwritten)
 {

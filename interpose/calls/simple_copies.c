@@ -30,8 +30,8 @@
 
 /* Records the copy, which the driver has accepted, with its time and its stack, and protects its
  * pages. */
-static void end(const struct sc_call *call, struct sc_stream_record *stream,
-                struct sc_simple_copy *copy)
+static void record_copy(const struct sc_call *call, struct sc_stream_record *stream,
+                        struct sc_simple_copy *copy)
 {
     SC_KEEP_ERRNO();
     copy->api = call->api;
@@ -104,7 +104,7 @@ bool sc_simple_copies_make(enum sc_simplicity least, const char *api, void *site
         return false;
     *result = make(&copy, handle);
     if (sc_likely(*result == CUDA_SUCCESS)) {
-        end(&call, stream, &copy);
+        record_copy(&call, stream, &copy);
         return true;
     }
     if (!to_host)

@@ -120,13 +120,13 @@ static struct sc_copy_side side_at(uintptr_t address, size_t size_bytes,
     return side;
 }
 
-static bool always(CUdeviceptr address)
+static bool is_any(CUdeviceptr address)
 {
     (void)address;
     return true;
 }
 
-static bool never(CUdeviceptr address)
+static bool is_none(CUdeviceptr address)
 {
     (void)address;
     return false;
@@ -144,7 +144,7 @@ struct sc_copy_side sc_copy_side_at(CUdeviceptr address, size_t size_bytes)
 
 struct sc_copy_side sc_copy_side_of_host(const void *address, size_t size_bytes)
 {
-    struct sc_copy_side side = side_at((uintptr_t)address, size_bytes, always);
+    struct sc_copy_side side = side_at((uintptr_t)address, size_bytes, is_any);
     side.named_host = true;
     return side;
 }
@@ -156,7 +156,7 @@ struct sc_copy_side sc_copy_side_unified(CUdeviceptr address, size_t size_bytes)
 
 struct sc_copy_side sc_copy_side_pinned(CUdeviceptr address, size_t size_bytes)
 {
-    return side_at(address, size_bytes, never);
+    return side_at(address, size_bytes, is_none);
 }
 
 /* Returns one side of a copy, at an address that the call names as device memory, where managed or

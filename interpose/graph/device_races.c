@@ -49,7 +49,7 @@ struct search {
     CUgraphNode *found; /* what one question to the driver has found */
 };
 
-static bool clash(const struct use *a, const struct use *b)
+static bool are_in_conflict(const struct use *a, const struct use *b)
 {
     return a->is->node != b->is->node && sc_conflicts_share_written_byte(&a->op, &b->op);
 }
@@ -60,7 +60,7 @@ static bool has_clash(const struct search *search)
 {
     for (uint32_t i = 0; i < search->use_count; i++)
         for (uint32_t k = 0; k < i; k++)
-            if (clash(&search->uses[k], &search->uses[i]))
+            if (are_in_conflict(&search->uses[k], &search->uses[i]))
                 return true;
     return false;
 }
@@ -165,7 +165,7 @@ static void note_races(const struct search *search, const struct sc_call *call)
     bool has_room = true;
     for (uint32_t i = 0; has_room && i < search->use_count; i++)
         for (uint32_t k = 0; has_room && k < i; k++) {
-            if (!clash(&search->uses[k], &search->uses[i]) || are_ordered(search, k, i))
+            if (!are_in_conflict(&search->uses[k], &search->uses[i]) || are_ordered(search, k, i))
                 continue;
             if (!race.made.api)
                 race.made = sc_hazards_event(SC_CULPRIT_OF(call));

@@ -77,7 +77,7 @@ static bool put_in(struct sc_handles *set, uintptr_t name, uint64_t value)
 
 /* Notes why the order of a node is not certain (`why`: as in a node's flags). All these reasons are
  * passed to the tracker together at the end, since there may be as many as the exec has uses. */
-static void doubt(struct making *making, uintptr_t name, unsigned why)
+static void add_doubt(struct making *making, uintptr_t name, unsigned why)
 {
     uint64_t known = set_if_made(&making->doubts) ? sc_handles_get(&making->doubts, name) : 0;
     if (!put_in(&making->doubts, name, known | why))
@@ -298,7 +298,7 @@ static void unjudge_around(void *context, CUgraphNode node, enum sc_unjudged_why
         [SC_BEHIND_HOST_NODE] = SC_UNSURE_GATED << SC_UNSURE_OF_DEVICE,
         [SC_BEHIND_UNSEEN] = SC_UNSURE_UNJUDGED << SC_UNSURE_OF_DEVICE,
     };
-    doubt(level->making, name, doubts[why]);
+    add_doubt(level->making, name, doubts[why]);
 }
 
 static void unjudge_for_notifier(void *context, CUgraphNode node)

@@ -122,7 +122,7 @@ static unsigned whole_stages(const struct search *search, const struct walked *w
 }
 
 /* Takes the node out of its stage: it is not judged. */
-static void unjudge(struct search *search, uint32_t at)
+static void leave_unjudged(struct search *search, uint32_t at)
 {
     struct place *place = &search->places[at];
     const struct sc_notifiers *notifiers = search->notifiers;
@@ -143,9 +143,9 @@ static void tell_node(struct search *search, uint32_t at, unsigned stages)
     unsigned next = search->stages + 1;
     if (has_stage(place)) {
         if (place->stage > stages && place->stage != NO_STAGE)
-            unjudge(search, at);
+            leave_unjudged(search, at);
     } else if (stages < search->stages || next > SC_STAGES_MAX) {
-        unjudge(search, at);
+        leave_unjudged(search, at);
     } else {
         bool names_memory = notifiers->put_in_stage(notifiers->context, search->nodes[at], next);
         place->stage = (uint8_t)(names_memory ? next : NO_STAGE);

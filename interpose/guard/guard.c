@@ -143,7 +143,7 @@ bool sc_guard_unprotect_in_child(void)
 
 /* Ends the guard of the pages, and unprotects them. Called on a spare stack, since the thread's own
  * may be protected. */
-static void unprotect(void *argument)
+static void unprotect_pages(void *argument)
 {
     const struct sc_pages *of = argument;
     SC_TRACKED(sc_guarded_unprotect(track.inflight, of->start, of->end - of->start, SC_TOUCH_WRITE,
@@ -155,7 +155,7 @@ void sc_guard_unprotect(const void *address, size_t size_bytes)
 {
     struct sc_pages of = {(uintptr_t)address, (uintptr_t)address + (size_bytes ? size_bytes : 1)};
     if (sc_guard_has(address, size_bytes) && !sc_guard_unprotect_in_child())
-        sc_spare_stack_repeat(unprotect, &of);
+        sc_spare_stack_repeat(unprotect_pages, &of);
 }
 
 static void unprotect_all(void *unused)
@@ -461,8 +461,8 @@ static enum sc_takeover share_once(void)
 /* Can these pages be guarded now? If not, *reason says why. A stack must not be: if its pages are
  * protected when the thread returns to them, Linux cannot deliver SIGSEGV, and kills the process.
  */
-static bool can_guard(const struct sc_pages *pages, bool by_userfault,
-                      enum sc_no_verdict_reason *reason)
+static bool check_can_guard(const struct sc_pages *pages, bool by_userfault,
+                            enum sc_no_verdict_reason *reason)
 {
     *reason = SC_NO_VERDICT_STACK;
     if (sc_thread_stack_overlaps(pages->start, pages->end - pages->start))
@@ -570,7 +570,7 @@ void sc_guard_protect(const struct sc_range_info *range, struct sc_op_info *op, 
     }
     bool is_source = !sc_direction_writes_host(op->direction);
     bool by_userfault = is_by_userfault(range, &pages, is_source);
-    if (!can_guard(&pages, by_userfault, &reason)) {
+    if (!check_can_guard(&pages, by_userfault, &reason)) {
         if (!by_userfault && sc_areas_have(pages.start))
             sc_protect_note_mechanism(&pages, false);
         note_unguarded(reason, hull_bytes);

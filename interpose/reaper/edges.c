@@ -72,14 +72,14 @@ static sem_t fresh; /* posted for each new edge */
 /* ---- the thread ---- */
 
 /* The value from which on the stream of an edge goes on. */
-static uint32_t released(uint32_t turn)
+static uint32_t release_value(uint32_t turn)
 {
     return 2 * turn - 1;
 }
 
 static bool has_passed(const struct open *edge)
 {
-    return atomic_load(edge->value) >= released(edge->turn);
+    return atomic_load(edge->value) >= release_value(edge->turn);
 }
 
 /* Lets the stream go on. False: the device has written at the same moment; its value is the larger
@@ -87,7 +87,7 @@ static bool has_passed(const struct open *edge)
 static bool end_by_host(const struct open *edge)
 {
     uint32_t before = 2 * (edge->turn - 1);
-    return atomic_compare_exchange_strong(edge->value, &before, released(edge->turn));
+    return atomic_compare_exchange_strong(edge->value, &before, release_value(edge->turn));
 }
 
 void sc_edges_warn_timeout(const char *api, const char *earlier_api)
@@ -314,7 +314,7 @@ static bool wait_for_word(void *context, CUstream stream, CUevent event)
     edge->written =
         sc_real.cuStreamWriteValue32_v2(writer, word, 2 * edge->turn, 0) == CUDA_SUCCESS;
     return edge->written &&
-           sc_real.cuStreamWaitValue32_v2(stream, word, released(edge->turn),
+           sc_real.cuStreamWaitValue32_v2(stream, word, release_value(edge->turn),
                                           CU_STREAM_WAIT_VALUE_GEQ) == CUDA_SUCCESS;
 }
 

@@ -97,7 +97,7 @@ static void put_thread(struct sc_text *text, int32_t thread)
     sc_text_format(text, ", thread %d", thread);
 }
 
-static const char *called(const char *runtime_api, const char *api)
+static const char *call_name(const char *runtime_api, const char *api)
 {
     return runtime_api ? runtime_api : api;
 }
@@ -107,8 +107,8 @@ static void put_hazard(struct sc_text *text, const struct sc_hazard *hazard)
 {
     sc_text_format(
         text, "%s %s: %s against %s, %s, %s", sc_hazard_code_string(hazard->code),
-        sc_hazard_name(hazard->code), called(hazard->event.runtime_api, hazard->event.api),
-        called(hazard->copy.runtime_api, hazard->copy.api),
+        sc_hazard_name(hazard->code), call_name(hazard->event.runtime_api, hazard->event.api),
+        call_name(hazard->copy.runtime_api, hazard->copy.api),
         sc_hazard_certainty_string(hazard->certainty), sc_hazard_action_string(hazard->action));
     put_thread(text, hazard->event.thread);
     sc_text_put(text, hazard->label[0] ? ", in " : "");
@@ -156,7 +156,7 @@ static void begin_range(int32_t thread, const char *api)
 }
 
 /* Passes one entry of the queue to the profiler. */
-static void show(const struct entry *entry)
+static void show_entry(const struct entry *entry)
 {
     switch (entry->kind) {
     case MARK:
@@ -235,7 +235,7 @@ static void show_all(void)
     struct entry entry;
     unsigned lost;
     while (take_entry(&entry, &lost)) {
-        show(&entry);
+        show_entry(&entry);
         show_lost(lost);
     }
     for (unsigned i = 0; i < RANGES_MAX; i++)

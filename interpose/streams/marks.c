@@ -599,7 +599,7 @@ void sc_marks_cover(struct sc_stream_record *stream)
 
 /* Records a mark, and orders a signal on the stream `signal` after it. (When a missed call is
  * noted, the mark would come after the signal, so nothing is recorded.) */
-static void lead(struct sc_stream_record *stream, const struct sc_stream_record *signal)
+static void order_signal(struct sc_stream_record *stream, const struct sc_stream_record *signal)
 {
     if (sc_replaying_follows())
         return;
@@ -612,7 +612,7 @@ static void lead(struct sc_stream_record *stream, const struct sc_stream_record 
 static void cover_blocking(void *legacy, struct sc_stream_record *stream)
 {
     if (stream->kind == SC_STREAM_BLOCKING && !sc_streams_is_capturing(stream))
-        lead(stream, legacy);
+        order_signal(stream, legacy);
 }
 
 void sc_marks_note_tail_of_thread(struct sc_stream_record *stream)
@@ -626,7 +626,7 @@ void sc_marks_before_work(struct sc_stream_record *stream, enum sc_before what)
 {
     struct sc_stream_marks *marks = &stream->marks;
     if (what == SC_BEFORE_SIGNAL) {
-        lead(stream, stream);
+        order_signal(stream, stream);
         if (stream->kind == SC_STREAM_LEGACY)
             sc_streams_each(stream->context, cover_blocking, stream);
     } else if (sc_unlikely(needs_mark(marks, what))) {

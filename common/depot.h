@@ -8,6 +8,7 @@
 /* Terms (docs/glossary.md):
  *   hook: our function in the place of one of the C library's
  */
+
 #ifndef SC_TOOLS_DEPOT_H
 #define SC_TOOLS_DEPOT_H
 

@@ -12,6 +12,7 @@
 /* Terms (docs/glossary.md):
  *   wrapper: our function in the place of one of the driver's
  */
+
 #ifndef SC_TOOLS_FRAMES_H
 #define SC_TOOLS_FRAMES_H
 

@@ -7,6 +7,7 @@
 /* Terms (docs/glossary.md):
  *   wrapper: our function in the place of one of the driver's
  */
+
 #ifndef SC_TOOLS_HANDLES_H
 #define SC_TOOLS_HANDLES_H
 

@@ -10,6 +10,7 @@
  *   origin: the call that made a buffer or a stream, with its stack
  *   source: the memory that a copy reads
  */
+
 #ifndef SC_WORDS_HAZARD_H
 #define SC_WORDS_HAZARD_H
 

@@ -13,6 +13,7 @@
  *   latent: of a hazard: the operation was complete at the event, by luck
  *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
  */
+
 #ifndef SC_WORDS_HAZARD_WORDS_H
 #define SC_WORDS_HAZARD_WORDS_H
 

@@ -5,6 +5,7 @@
  *   hazard: a mistake that may do harm: a code, the operation it hurts, and the event
  *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
  */
+
 #ifndef SC_WORDS_OP_KINDS_H
 #define SC_WORDS_OP_KINDS_H
 

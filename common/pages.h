@@ -7,6 +7,7 @@
  *   source: the memory that a copy reads
  *   span: a run of pages that one operation wants protected
  */
+
 #ifndef SC_WORDS_PAGES_H
 #define SC_WORDS_PAGES_H
 

@@ -12,6 +12,7 @@
  *   ticket: the name of an operation: its stream, its number there, and its epoch
  *   tie: what the next call on a stream may come after besides the stream's own work
  */
+
 #ifndef SC_WORDS_POINTS_H
 #define SC_WORDS_POINTS_H
 

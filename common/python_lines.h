@@ -6,6 +6,7 @@
 /* Terms (docs/glossary.md):
  *   code object: CPython's record of a compiled function
  */
+
 #ifndef SC_TOOLS_PYTHON_LINES_H
 #define SC_TOOLS_PYTHON_LINES_H
 

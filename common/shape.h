@@ -5,6 +5,7 @@
  *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
  *   shape: which bytes an operation uses, row by row
  */
+
 #ifndef SC_TOOLS_SHAPE_H
 #define SC_TOOLS_SHAPE_H
 

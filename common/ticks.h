@@ -12,6 +12,7 @@
  *   hazard: a mistake that may do harm: a code, the operation it hurts, and the event
  *   ticks: a time of the processor's counter
  */
+
 #ifndef SC_TOOLS_TICKS_H
 #define SC_TOOLS_TICKS_H
 

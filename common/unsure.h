@@ -7,6 +7,7 @@
  *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
  *   touch: a read or write of host memory by the program, by the kernel for it, or within a call
  */
+
 #ifndef SC_WORDS_UNSURE_H
 #define SC_WORDS_UNSURE_H
 

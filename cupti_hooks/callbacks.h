@@ -10,6 +10,7 @@
  *   hazard: a mistake that may do harm: a code, the operation it hurts, and the event
  *   wrapper: our function in the place of one of the driver's
  */
+
 #ifndef SC_CUPTI_HOOKS_CALLBACKS_H
 #define SC_CUPTI_HOOKS_CALLBACKS_H
 

@@ -10,6 +10,7 @@
  *   carry: of a wrapper: to note a driver call, so that the call is not counted as missed
  *   wrapper: our function in the place of one of the driver's
  */
+
 #ifndef SC_CUPTI_HOOKS_CURRENT_CALL_H
 #define SC_CUPTI_HOOKS_CURRENT_CALL_H
 

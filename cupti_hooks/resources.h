@@ -6,6 +6,7 @@
 /* Terms (docs/glossary.md):
  *   wrapper: our function in the place of one of the driver's
  */
+
 #ifndef SC_CUPTI_HOOKS_RESOURCES_H
 #define SC_CUPTI_HOOKS_RESOURCES_H
 

@@ -11,6 +11,7 @@
  *   miss: a driver call that came through no wrapper
  *   wrapper: our function in the place of one of the driver's
  */
+
 #ifndef SC_CUPTI_HOOKS_SUBSCRIPTION_H
 #define SC_CUPTI_HOOKS_SUBSCRIPTION_H
 

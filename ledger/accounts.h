@@ -15,6 +15,7 @@
  *   ledger: which memory the process has, and which call stack asked for it
  *   origin: the call that made a buffer or a stream, with its stack
  */
+
 #ifndef SC_LEDGER_ACCOUNTS_H
 #define SC_LEDGER_ACCOUNTS_H
 

@@ -7,6 +7,7 @@
 /* Terms (docs/glossary.md):
  *   ledger: which memory the process has, and which call stack asked for it
  */
+
 #ifndef SC_LEDGER_LEDGER_INDEX_H
 #define SC_LEDGER_LEDGER_INDEX_H
 

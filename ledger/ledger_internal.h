@@ -3,6 +3,7 @@
 /* Terms (docs/glossary.md):
  *   ledger: which memory the process has, and which call stack asked for it
  */
+
 #ifndef SC_LEDGER_LEDGER_INTERNAL_H
 #define SC_LEDGER_LEDGER_INTERNAL_H
 

@@ -8,6 +8,7 @@
  *   origin: the call that made a buffer or a stream, with its stack
  *   ticks: a time of the processor's counter
  */
+
 #ifndef SC_LEDGER_LEDGER_WORDS_H
 #define SC_LEDGER_LEDGER_WORDS_H
 

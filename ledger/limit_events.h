@@ -7,6 +7,7 @@
 /* Terms (docs/glossary.md):
  *   post-mortem: the report's line that says what was in flight when a context was lost
  */
+
 #ifndef SC_LEDGER_LIMIT_EVENTS_H
 #define SC_LEDGER_LIMIT_EVENTS_H
 

@@ -15,6 +15,7 @@
 /* Terms (docs/glossary.md):
  *   origin: the call that made a buffer or a stream, with its stack
  */
+
 #ifndef SC_LEDGER_RESIDENCE_H
 #define SC_LEDGER_RESIDENCE_H
 

@@ -9,6 +9,7 @@
  *   ledger: which memory the process has, and which call stack asked for it
  *   post-mortem: the report's line that says what was in flight when a context was lost
  */
+
 #ifndef SC_LEDGER_STATEMENT_H
 #define SC_LEDGER_STATEMENT_H
 

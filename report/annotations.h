@@ -10,6 +10,7 @@
  *   hazard: a mistake that may do harm: a code, the operation it hurts, and the event
  *   label: what the program calls what it does: a test, a request, a step
  */
+
 #ifndef SC_REPORT_ANNOTATIONS_H
 #define SC_REPORT_ANNOTATIONS_H
 

@@ -8,6 +8,7 @@
  *   label: what the program calls what it does: a test, a request, a step
  *   latent: of a hazard: the operation was complete at the event, by luck
  */
+
 #ifndef SC_REPORT_HAZARD_COUNTS_H
 #define SC_REPORT_HAZARD_COUNTS_H
 

@@ -13,6 +13,7 @@
  *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
  *   site: the address to which a hook or wrapper returns: the program's call
  */
+
 #ifndef SC_REPORT_JSON_LINES_H
 #define SC_REPORT_JSON_LINES_H
 

@@ -6,6 +6,7 @@
 /* Terms (docs/glossary.md):
  *   guard: page protection of the memory of operations in flight
  */
+
 #ifndef SC_REPORT_MECHANISM_H
 #define SC_REPORT_MECHANISM_H
 

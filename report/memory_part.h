@@ -9,6 +9,7 @@
  *   held: of memory: freed by the program, and kept by the library until the device is done
  *   ledger: which memory the process has, and which call stack asked for it
  */
+
 #ifndef SC_REPORT_MEMORY_PART_H
 #define SC_REPORT_MEMORY_PART_H
 

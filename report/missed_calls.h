@@ -7,6 +7,7 @@
  *   guard: page protection of the memory of operations in flight
  *   wrapper: our function in the place of one of the driver's
  */
+
 #ifndef SC_REPORT_MISSED_CALLS_H
 #define SC_REPORT_MISSED_CALLS_H
 

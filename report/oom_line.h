@@ -3,6 +3,7 @@
 /* Terms (docs/glossary.md):
  *   ledger: which memory the process has, and which call stack asked for it
  */
+
 #ifndef SC_REPORT_OOM_LINE_H
 #define SC_REPORT_OOM_LINE_H
 

@@ -10,6 +10,7 @@
  *   ledger: which memory the process has, and which call stack asked for it
  *   snapshot: a copy of a small source, which the device reads instead of the source
  */
+
 #ifndef SC_REPORT_OPTIONS_H
 #define SC_REPORT_OPTIONS_H
 

@@ -6,6 +6,7 @@
 /* Terms (docs/glossary.md):
  *   ticks: a time of the processor's counter
  */
+
 #ifndef SC_REPORT_PATH_H
 #define SC_REPORT_PATH_H
 

@@ -11,6 +11,7 @@
  *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
  *   post-mortem: the report's line that says what was in flight when a context was lost
  */
+
 #ifndef SC_REPORT_POSTMORTEM_LINE_H
 #define SC_REPORT_POSTMORTEM_LINE_H
 

@@ -25,6 +25,7 @@
  *   suppressed: healed and counted, and not reported
  *   wrapper: our function in the place of one of the driver's
  */
+
 #ifndef SC_REPORT_REPORT_H
 #define SC_REPORT_REPORT_H
 

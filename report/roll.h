@@ -32,6 +32,7 @@
  *   suppressed: healed and counted, and not reported
  *   verdict: observed, latent, correct, or none
  */
+
 #ifndef SC_REPORT_ROLL_H
 #define SC_REPORT_ROLL_H
 

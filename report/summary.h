@@ -5,6 +5,7 @@
  *   hazard: a mistake that may do harm: a code, the operation it hurts, and the event
  *   wrapper: our function in the place of one of the driver's
  */
+
 #ifndef SC_REPORT_SUMMARY_H
 #define SC_REPORT_SUMMARY_H
 

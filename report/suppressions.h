@@ -7,6 +7,7 @@
 /* Terms (docs/glossary.md):
  *   hazard: a mistake that may do harm: a code, the operation it hurts, and the event
  */
+
 #ifndef SC_REPORT_SUPPRESSIONS_H
 #define SC_REPORT_SUPPRESSIONS_H
 

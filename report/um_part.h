@@ -4,6 +4,7 @@
 /* Terms (docs/glossary.md):
  *   ledger: which memory the process has, and which call stack asked for it
  */
+
 #ifndef SC_REPORT_UM_PART_H
 #define SC_REPORT_UM_PART_H
 

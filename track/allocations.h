@@ -12,6 +12,7 @@
  *   origin: the call that made a buffer or a stream, with its stack
  *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
  */
+
 #ifndef SC_TRACK_ALLOCATIONS_H
 #define SC_TRACK_ALLOCATIONS_H
 

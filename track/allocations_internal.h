@@ -3,6 +3,7 @@
 /* Terms (docs/glossary.md):
  *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
  */
+
 #ifndef SC_TRACK_ALLOCATIONS_INTERNAL_H
 #define SC_TRACK_ALLOCATIONS_INTERNAL_H
 

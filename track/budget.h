@@ -22,6 +22,7 @@
  *   site: the address to which a hook or wrapper returns: the program's call
  *   ticks: a time of the processor's counter
  */
+
 #ifndef SC_TRACK_BUDGET_H
 #define SC_TRACK_BUDGET_H
 

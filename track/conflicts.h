@@ -17,6 +17,7 @@
  *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
  *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
  */
+
 #ifndef SC_TRACK_CONFLICTS_H
 #define SC_TRACK_CONFLICTS_H
 

@@ -12,6 +12,7 @@
  *   span: a run of pages that one operation wants protected
  *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
  */
+
 #ifndef SC_TRACK_CONSISTENCY_H
 #define SC_TRACK_CONSISTENCY_H
 

@@ -25,6 +25,7 @@
  *   ticks: a time of the processor's counter
  *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
  */
+
 #ifndef SC_TRACK_DEVICE_H
 #define SC_TRACK_DEVICE_H
 

@@ -7,6 +7,7 @@
  *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
  *   origin: the call that made a buffer or a stream, with its stack
  */
+
 #ifndef SC_TRACK_DEVICE_USE_H
 #define SC_TRACK_DEVICE_USE_H
 

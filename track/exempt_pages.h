@@ -16,6 +16,7 @@
  *   range: host memory that the driver knows: one allocation or one registration
  *   touch: a read or write of host memory by the program, by the kernel for it, or within a call
  */
+
 #ifndef SC_TRACK_EXEMPT_PAGES_H
 #define SC_TRACK_EXEMPT_PAGES_H
 

@@ -11,6 +11,7 @@
 /* Terms (docs/glossary.md):
  *   complete: finished by the device, whether or not the program knows
  */
+
 #ifndef SC_TRACK_FRONTIER_H
 #define SC_TRACK_FRONTIER_H
 

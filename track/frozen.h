@@ -27,6 +27,7 @@
  *   frozen: of memory: launches read it as work beside the capture left it
  *   hazard: a mistake that may do harm: a code, the operation it hurts, and the event
  */
+
 #ifndef SC_TRACK_FROZEN_H
 #define SC_TRACK_FROZEN_H
 

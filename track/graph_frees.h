@@ -7,6 +7,7 @@
  *   exec: an instantiated graph (CUgraphExec)
  *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
  */
+
 #ifndef SC_TRACK_GRAPH_FREES_H
 #define SC_TRACK_GRAPH_FREES_H
 

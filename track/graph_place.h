@@ -4,6 +4,7 @@
  *   body: a graph in a conditional node
  *   exec: an instantiated graph (CUgraphExec)
  */
+
 #ifndef SC_TRACK_GRAPH_PLACE_H
 #define SC_TRACK_GRAPH_PLACE_H
 

@@ -15,6 +15,7 @@
  *   frozen: of memory: launches read it as work beside the capture left it
  *   left out: of work beside a capture: the graph needs it and lacks it
  */
+
 #ifndef SC_TRACK_GRAPH_WRITES_H
 #define SC_TRACK_GRAPH_WRITES_H
 

@@ -41,6 +41,7 @@
  *   unjudged: of an operation of a graph: its order cannot be seen, so nothing about it is
  *       reported
  */
+
 #ifndef SC_TRACK_GRAPHS_H
 #define SC_TRACK_GRAPHS_H
 

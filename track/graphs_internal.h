@@ -11,6 +11,7 @@
  *   stage: the part of a graph's nodes that one notifier tells the host of
  *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
  */
+
 #ifndef SC_TRACK_GRAPHS_INTERNAL_H
 #define SC_TRACK_GRAPHS_INTERNAL_H
 

@@ -17,6 +17,7 @@
 /* Terms (docs/glossary.md):
  *   grid: the index that finds what lies at an address
  */
+
 #ifndef SC_TRACK_GRID_H
 #define SC_TRACK_GRID_H
 

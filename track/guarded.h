@@ -21,6 +21,7 @@
  *   touch: a read or write of host memory by the program, by the kernel for it, or within a call
  *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
  */
+
 #ifndef SC_TRACK_GUARDED_H
 #define SC_TRACK_GUARDED_H
 

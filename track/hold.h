@@ -19,6 +19,7 @@
  *   ticket: the name of an operation: its stream, its number there, and its epoch
  *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
  */
+
 #ifndef SC_TRACK_HOLD_H
 #define SC_TRACK_HOLD_H
 
@@ -72,7 +73,8 @@ void sc_holds_give_up(struct sc_holds *holds, uint32_t hold, uint64_t age);
 /* Makes holds on the interval no longer wait for graphs that use it, since the memory is about to
  * become something else. */
 void sc_holds_forget_graphs(struct sc_holds *holds, uintptr_t address, size_t size_bytes);
-/* Does the same as sc_holds_forget_graphs for all memory of a context that has ended. */
+/* Makes holds on memory of a context that has ended no longer wait for graphs, since nothing can be
+ * launched there. */
 void sc_holds_forget_graphs_of(struct sc_holds *holds, uint32_t context);
 
 /* Makes holds on the interval wait for this operation, too: it belongs to a launch of a graph that

@@ -7,6 +7,7 @@
  *       done
  *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
  */
+
 #ifndef SC_TRACK_HOLD_INTERNAL_H
 #define SC_TRACK_HOLD_INTERNAL_H
 

@@ -8,6 +8,7 @@
  *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
  *   reaper: the library's thread that judges hazards, reports them and frees held memory
  */
+
 #ifndef SC_TRACK_HOLD_KIND_H
 #define SC_TRACK_HOLD_KIND_H
 

@@ -16,6 +16,7 @@
  *   range: host memory that the driver knows: one allocation or one registration
  *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
  */
+
 #ifndef SC_TRACK_KERNEL_FLAGS_H
 #define SC_TRACK_KERNEL_FLAGS_H
 
@@ -34,8 +35,8 @@ uint64_t sc_kernel_flags_digest(struct sc_inflight *inflight, uint32_t range);
  * possible use, is done. */
 bool sc_kernel_flags_may_show_kernel_done(struct sc_inflight *inflight, uint32_t op);
 
-/* Does the same as sc_kernel_flags_may_show_kernel_done for any operation: false for one that is no
- * kernel's. */
+/* Returns true if the host may have learnt by a flag that the operation is done; false for an
+ * operation that is no kernel's. */
 static inline bool sc_kernel_flags_may_show_done(struct sc_inflight *inflight, uint32_t op)
 {
     return __builtin_expect(sc_ops_is_kernel(&sc_inflight_op(inflight, op)->info), 0) &&

@@ -36,6 +36,7 @@
  *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
  *   upload: a small simple copy to the device, of which the device reads a snapshot
  */
+
 #ifndef SC_TRACK_LEFT_OUT_H
 #define SC_TRACK_LEFT_OUT_H
 

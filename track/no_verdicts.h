@@ -19,6 +19,7 @@
  *   touch: a read or write of host memory by the program, by the kernel for it, or within a call
  *   verdict: observed, latent, correct, or none
  */
+
 #ifndef SC_TRACK_NO_VERDICTS_H
 #define SC_TRACK_NO_VERDICTS_H
 

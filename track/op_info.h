@@ -20,6 +20,7 @@
  *       reported
  *   wrapper: our function in the place of one of the driver's
  */
+
 #ifndef SC_TRACK_OP_INFO_H
 #define SC_TRACK_OP_INFO_H
 

@@ -7,6 +7,7 @@
  *   unjudged: of an operation of a graph: its order cannot be seen, so nothing about it is
  *       reported
  */
+
 #ifndef SC_TRACK_OPS_H
 #define SC_TRACK_OPS_H
 

@@ -17,6 +17,7 @@
  *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
  *   wrapper: our function in the place of one of the driver's
  */
+
 #ifndef SC_TRACK_ORDER_CALLS_H
 #define SC_TRACK_ORDER_CALLS_H
 

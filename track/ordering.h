@@ -21,6 +21,7 @@
  *   unjudged: of an operation of a graph: its order cannot be seen, so nothing about it is
  *       reported
  */
+
 #ifndef SC_TRACK_ORDERING_H
 #define SC_TRACK_ORDERING_H
 

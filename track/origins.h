@@ -11,6 +11,7 @@
  *   label: what the program calls what it does: a test, a request, a step
  *   origin: the call that made a buffer or a stream, with its stack
  */
+
 #ifndef SC_TRACK_ORIGINS_H
 #define SC_TRACK_ORIGINS_H
 

@@ -15,6 +15,7 @@
 /* Terms (docs/glossary.md):
  *   code object: CPython's record of a compiled function
  */
+
 #ifndef SC_TRACK_PYTHON_CODES_H
 #define SC_TRACK_PYTHON_CODES_H
 

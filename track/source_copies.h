@@ -16,6 +16,7 @@
  *   staging memory: pinned memory of the library's, cut into slots for snapshots
  *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
  */
+
 #ifndef SC_TRACK_SOURCE_COPIES_H
 #define SC_TRACK_SOURCE_COPIES_H
 

@@ -30,6 +30,7 @@
  *   stripe: a set of pages that share one of the guard's locks
  *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
  */
+
 #ifndef SC_TRACK_SPANS_H
 #define SC_TRACK_SPANS_H
 

@@ -4,6 +4,7 @@
  *   span: a run of pages that one operation wants protected
  *   stripe: a set of pages that share one of the guard's locks
  */
+
 #ifndef SC_TRACK_SPANS_CALLS_H
 #define SC_TRACK_SPANS_CALLS_H
 

@@ -7,6 +7,7 @@
 /* Terms (docs/glossary.md):
  *   hook: our function in the place of one of the C library's
  */
+
 #ifndef SC_TRACK_STACKS_H
 #define SC_TRACK_STACKS_H
 

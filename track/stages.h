@@ -18,6 +18,7 @@
  *   point: all work issued on a stream so far, with what that work had waited for (its clock)
  *   stage: the part of a graph's nodes that one notifier tells the host of
  */
+
 #ifndef SC_TRACK_STAGES_H
 #define SC_TRACK_STAGES_H
 

@@ -19,6 +19,7 @@
  *   ticket: the name of an operation: its stream, its number there, and its epoch
  *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
  */
+
 #ifndef SC_TRACK_STAGING_H
 #define SC_TRACK_STAGING_H
 

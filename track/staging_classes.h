@@ -5,6 +5,7 @@
  *   slot: the place of one snapshot in staging memory
  *   snapshot: a copy of a small source, which the device reads instead of the source
  */
+
 #ifndef SC_TRACK_STAGING_CLASSES_H
 #define SC_TRACK_STAGING_CLASSES_H
 

@@ -12,6 +12,7 @@
  *   tie: what the next call on a stream may come after besides the stream's own work
  *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
  */
+
 #ifndef SC_TRACK_STREAM_FRONT_H
 #define SC_TRACK_STREAM_FRONT_H
 

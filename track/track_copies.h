@@ -22,6 +22,7 @@
  *   ticket: the name of an operation: its stream, its number there, and its epoch
  *   tie: what the next call on a stream may come after besides the stream's own work
  */
+
 #ifndef SC_TRACK_TRACK_COPIES_H
 #define SC_TRACK_TRACK_COPIES_H
 

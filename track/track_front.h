@@ -10,6 +10,7 @@
  *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
  *   unfinished work: other work that may still run on a stream, as far as noted times tell
  */
+
 #ifndef SC_TRACK_TRACK_FRONT_H
 #define SC_TRACK_TRACK_FRONT_H
 

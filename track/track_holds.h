@@ -14,6 +14,7 @@
  *   range: host memory that the driver knows: one allocation or one registration
  *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
  */
+
 #ifndef SC_TRACK_TRACK_HOLDS_H
 #define SC_TRACK_TRACK_HOLDS_H
 

@@ -8,6 +8,7 @@
  *   origin: the call that made a buffer or a stream, with its stack
  *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
  */
+
 #ifndef SC_TRACK_TRACK_STREAMS_H
 #define SC_TRACK_TRACK_STREAMS_H
 

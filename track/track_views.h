@@ -7,6 +7,7 @@
  *   source: the memory that a copy reads
  *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
  */
+
 #ifndef SC_TRACK_TRACK_VIEWS_H
 #define SC_TRACK_TRACK_VIEWS_H
 

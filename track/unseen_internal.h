@@ -3,6 +3,7 @@
 /* Terms (docs/glossary.md):
  *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
  */
+
 #ifndef SC_TRACK_UNSEEN_INTERNAL_H
 #define SC_TRACK_UNSEEN_INTERNAL_H
 

@@ -23,6 +23,7 @@
  *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
  *   watched node: a host node each run of which the library sees
  */
+
 #ifndef SC_TRACK_WATCHED_NODES_H
 #define SC_TRACK_WATCHED_NODES_H
 

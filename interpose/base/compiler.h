@@ -3,6 +3,7 @@
 /* Terms (docs/glossary.md):
  *   site: the address to which a hook or wrapper returns: the program's call
  */
+
 #ifndef SC_INTERPOSE_BASE_COMPILER_H
 #define SC_INTERPOSE_BASE_COMPILER_H
 

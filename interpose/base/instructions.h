@@ -11,6 +11,7 @@
 /* Terms (docs/glossary.md):
  *   host function: a function that the driver calls in a stream's order (cuLaunchHostFunc)
  */
+
 #ifndef SC_INTERPOSE_BASE_INSTRUCTIONS_H
 #define SC_INTERPOSE_BASE_INSTRUCTIONS_H
 

@@ -10,6 +10,7 @@
 /* Terms (docs/glossary.md):
  *   guard: page protection of the memory of operations in flight
  */
+
 #ifndef SC_INTERPOSE_BASE_MAPPINGS_H
 #define SC_INTERPOSE_BASE_MAPPINGS_H
 

@@ -13,6 +13,7 @@
 /* Terms (docs/glossary.md):
  *   touch: a read or write of host memory by the program, by the kernel for it, or within a call
  */
+
 #ifndef SC_INTERPOSE_BASE_OPERANDS_H
 #define SC_INTERPOSE_BASE_OPERANDS_H
 

@@ -6,6 +6,7 @@
 /* Terms (docs/glossary.md):
  *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
  */
+
 #ifndef SC_INTERPOSE_BASE_PLAIN_MEMORY_H
 #define SC_INTERPOSE_BASE_PLAIN_MEMORY_H
 

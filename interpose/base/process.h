@@ -11,6 +11,7 @@
  *   hook: our function in the place of one of the C library's
  *   wrapper: our function in the place of one of the driver's
  */
+
 #ifndef SC_INTERPOSE_BASE_PROCESS_H
 #define SC_INTERPOSE_BASE_PROCESS_H
 

@@ -8,6 +8,7 @@
 /* Terms (docs/glossary.md):
  *   code object: CPython's record of a compiled function
  */
+
 #ifndef SC_INTERPOSE_BASE_PYTHON_LAYOUT_H
 #define SC_INTERPOSE_BASE_PYTHON_LAYOUT_H
 

@@ -6,6 +6,7 @@
 /* Terms (docs/glossary.md):
  *   hook: our function in the place of one of the C library's
  */
+
 #ifndef SC_INTERPOSE_BASE_REAL_LIBC_H
 #define SC_INTERPOSE_BASE_REAL_LIBC_H
 

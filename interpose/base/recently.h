@@ -10,6 +10,7 @@
  *   post-mortem: the report's line that says what was in flight when a context was lost
  *   site: the address to which a hook or wrapper returns: the program's call
  */
+
 #ifndef SC_INTERPOSE_BASE_RECENTLY_H
 #define SC_INTERPOSE_BASE_RECENTLY_H
 

@@ -17,6 +17,7 @@
  *   origin: the call that made a buffer or a stream, with its stack
  *   site: the address to which a hook or wrapper returns: the program's call
  */
+
 #ifndef SC_INTERPOSE_BASE_STACK_CACHE_H
 #define SC_INTERPOSE_BASE_STACK_CACHE_H
 

@@ -8,6 +8,7 @@
  *   hook: our function in the place of one of the C library's
  *   wrapper: our function in the place of one of the driver's
  */
+
 #ifndef SC_INTERPOSE_BASE_THREAD_STACK_H
 #define SC_INTERPOSE_BASE_THREAD_STACK_H
 

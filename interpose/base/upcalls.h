@@ -7,6 +7,7 @@
  *   reaper: the library's thread that judges hazards, reports them and frees held memory
  *   wrapper: our function in the place of one of the driver's
  */
+
 #ifndef SC_INTERPOSE_BASE_UPCALLS_H
 #define SC_INTERPOSE_BASE_UPCALLS_H
 

@@ -17,6 +17,7 @@
  *   source: the memory that a copy reads
  *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
  */
+
 #ifndef SC_INTERPOSE_CALLS_BATCH_COPIES_H
 #define SC_INTERPOSE_CALLS_BATCH_COPIES_H
 

@@ -17,6 +17,7 @@
  *   source: the memory that a copy reads
  *   wrapper: our function in the place of one of the driver's
  */
+
 #ifndef SC_INTERPOSE_CALLS_BATCH_SOURCES_H
 #define SC_INTERPOSE_CALLS_BATCH_SOURCES_H
 

@@ -13,6 +13,7 @@
  *   open capture: a capture that has begun and not ended
  *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
  */
+
 #ifndef SC_INTERPOSE_CALLS_BESIDE_USES_H
 #define SC_INTERPOSE_CALLS_BESIDE_USES_H
 

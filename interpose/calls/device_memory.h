@@ -14,6 +14,7 @@
  *   replay: to run the wrapper of a missed call for what it notes, without the call
  *   wrapper: our function in the place of one of the driver's
  */
+
 #ifndef SC_INTERPOSE_CALLS_DEVICE_MEMORY_H
 #define SC_INTERPOSE_CALLS_DEVICE_MEMORY_H
 

@@ -211,8 +211,8 @@ static bool free_own_pinned(struct sc_context *context, bool *gave)
 /* How often that has given anything back to the driver. */
 static _Atomic uint64_t gave_ours;
 
-/* Does the same, and tries again until `until_ns` while the context has work. At most a twentieth
- * of the program's time is spent so. */
+/* Frees what the library has page-locked in the context, and tries again until `until_ns` while the
+ * context has work. At most a twentieth of the program's time is spent so. */
 static void retry_free_own(struct sc_context *context, uint64_t until_ns)
 {
     static _Atomic uint64_t not_before_ns;

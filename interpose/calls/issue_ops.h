@@ -5,6 +5,7 @@
  *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
  *   wrapper: our function in the place of one of the driver's
  */
+
 #ifndef SC_INTERPOSE_CALLS_ISSUE_OPS_H
 #define SC_INTERPOSE_CALLS_ISSUE_OPS_H
 

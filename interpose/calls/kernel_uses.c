@@ -228,8 +228,7 @@ static bool read_addresses(struct sc_kernel_parameters *read, uint32_t exec, uin
     return read->count > 0;
 }
 
-/* Does the same as sc_kernel_uses_judge, for all GPU kernels of an exec that is about to be
- * launched. */
+/* Judges, like one kernel, all GPU kernels of an exec that is about to be launched. */
 void sc_kernel_uses_judge_graph(const struct sc_call *call, struct sc_stream_record *stream,
                                 uint32_t exec, const struct sc_point *after,
                                 struct sc_kernel_host *host)
@@ -259,7 +258,8 @@ void sc_kernel_uses_seal_graph(const struct sc_call *call, struct sc_stream_reco
     seal_host(call, stream, &host, after, in_order);
 }
 
-/* Does the same as sc_kernel_uses_note, for all GPU kernels of an exec that was launched. */
+/* Records what all GPU kernels of an exec that was launched may use, as one kernel of the launch.
+ */
 void sc_kernel_uses_note_graph(const struct sc_call *call, struct sc_stream_record *stream,
                                uint32_t exec, const struct sc_kernel_host *host, uint64_t place,
                                struct sc_op_info *moment)

@@ -9,8 +9,8 @@
  * (track/kernel_flags.h) is recorded, but no hazard of a kernel with it is reported.
  *
  * A kernel may also write, from the address up to the end of the memory. That counts only for
- * sources of earlier copies: they are compared before the kernel is launched, and not later
- * (SC201).
+ * sources of earlier copies: they are compared before the kernel is launched, and not later, when
+ * the kernel may have changed them in order (SC201).
  *
  * Locks: none may be held. errno is kept. The functions that judge and note ask the driver about
  * the kernel's parameters: not for a signal handler. */
@@ -28,6 +28,7 @@
  *   ticks: a time of the processor's counter
  *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
  */
+
 #ifndef SC_INTERPOSE_CALLS_KERNEL_USES_H
 #define SC_INTERPOSE_CALLS_KERNEL_USES_H
 

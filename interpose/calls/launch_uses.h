@@ -16,6 +16,7 @@
  *   ticks: a time of the processor's counter
  *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
  */
+
 #ifndef SC_INTERPOSE_CALLS_LAUNCH_USES_H
 #define SC_INTERPOSE_CALLS_LAUNCH_USES_H
 

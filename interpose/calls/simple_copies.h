@@ -12,6 +12,7 @@
  *   site: the address to which a hook or wrapper returns: the program's call
  *   wrapper: our function in the place of one of the driver's
  */
+
 #ifndef SC_INTERPOSE_CALLS_SIMPLE_COPIES_H
 #define SC_INTERPOSE_CALLS_SIMPLE_COPIES_H
 

@@ -29,6 +29,7 @@
  *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
  *   wrapper: our function in the place of one of the driver's
  */
+
 #ifndef SC_INTERPOSE_CAPTURE_BESIDE_H
 #define SC_INTERPOSE_CAPTURE_BESIDE_H
 

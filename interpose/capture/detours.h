@@ -21,6 +21,7 @@
  *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
  *   owe: of a stream: it cannot wait for a detour now, and has to wait later
  */
+
 #ifndef SC_INTERPOSE_CAPTURE_DETOURS_H
 #define SC_INTERPOSE_CAPTURE_DETOURS_H
 

@@ -19,6 +19,7 @@
  *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
  *   pay: to make the wait that a stream owes
  */
+
 #ifndef SC_INTERPOSE_CAPTURE_LEGACY_GATE_H
 #define SC_INTERPOSE_CAPTURE_LEGACY_GATE_H
 

@@ -16,6 +16,7 @@
  *   permit: leave for a call that no capture allows: it is made under the relaxed capture mode
  *   wrapper: our function in the place of one of the driver's
  */
+
 #ifndef SC_INTERPOSE_CAPTURE_PERMITS_H
 #define SC_INTERPOSE_CAPTURE_PERMITS_H
 

@@ -8,6 +8,7 @@
  *   permit: leave for a call that no capture allows: it is made under the relaxed capture mode
  *   wrapper: our function in the place of one of the driver's
  */
+
 #ifndef SC_INTERPOSE_DRIVER_CALL_H
 #define SC_INTERPOSE_DRIVER_CALL_H
 

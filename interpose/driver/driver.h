@@ -11,6 +11,7 @@
 /* Terms (docs/glossary.md):
  *   wrapper: our function in the place of one of the driver's
  */
+
 #ifndef SC_INTERPOSE_DRIVER_DRIVER_H
 #define SC_INTERPOSE_DRIVER_DRIVER_H
 

@@ -8,6 +8,7 @@
 /* Terms (docs/glossary.md):
  *   host function: a function that the driver calls in a stream's order (cuLaunchHostFunc)
  */
+
 #ifndef SC_INTERPOSE_DRIVER_DRIVER_CODE_H
 #define SC_INTERPOSE_DRIVER_DRIVER_CODE_H
 

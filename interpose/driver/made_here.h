@@ -9,6 +9,7 @@
  *   site: the address to which a hook or wrapper returns: the program's call
  *   wrapper: our function in the place of one of the driver's
  */
+
 #ifndef SC_INTERPOSE_DRIVER_MADE_HERE_H
 #define SC_INTERPOSE_DRIVER_MADE_HERE_H
 

@@ -17,6 +17,7 @@
  *   hook: our function in the place of one of the C library's
  *   wrapper: our function in the place of one of the driver's
  */
+
 #ifndef SC_INTERPOSE_ENTRY_DEEP_BOUND_H
 #define SC_INTERPOSE_ENTRY_DEEP_BOUND_H
 

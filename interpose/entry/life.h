@@ -7,6 +7,7 @@
 /* Terms (docs/glossary.md):
  *   held: of memory: freed by the program, and kept by the library until the device is done
  */
+
 #ifndef SC_INTERPOSE_ENTRY_LIFE_H
 #define SC_INTERPOSE_ENTRY_LIFE_H
 

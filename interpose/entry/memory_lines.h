@@ -10,6 +10,7 @@
  *   host function: a function that the driver calls in a stream's order (cuLaunchHostFunc)
  *   ledger: which memory the process has, and which call stack asked for it
  */
+
 #ifndef SC_INTERPOSE_ENTRY_MEMORY_LINES_H
 #define SC_INTERPOSE_ENTRY_MEMORY_LINES_H
 

@@ -8,6 +8,7 @@
  *   hazard: a mistake that may do harm: a code, the operation it hurts, and the event
  *   ledger: which memory the process has, and which call stack asked for it
  */
+
 #ifndef SC_INTERPOSE_ENTRY_NEVER_FREED_H
 #define SC_INTERPOSE_ENTRY_NEVER_FREED_H
 

@@ -11,6 +11,7 @@
 /* Terms (docs/glossary.md):
  *   body: a graph in a conditional node
  */
+
 #ifndef SC_INTERPOSE_GRAPH_CERTAIN_BODIES_H
 #define SC_INTERPOSE_GRAPH_CERTAIN_BODIES_H
 

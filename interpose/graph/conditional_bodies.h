@@ -10,6 +10,7 @@
  *   body: a graph in a conditional node
  *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
  */
+
 #ifndef SC_INTERPOSE_GRAPH_CONDITIONAL_BODIES_H
 #define SC_INTERPOSE_GRAPH_CONDITIONAL_BODIES_H
 

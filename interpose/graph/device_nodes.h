@@ -15,6 +15,7 @@
  *   possible use: a use that a launch may leave out: a kernel's address, a body that may not run
  *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
  */
+
 #ifndef SC_INTERPOSE_GRAPH_DEVICE_NODES_H
 #define SC_INTERPOSE_GRAPH_DEVICE_NODES_H
 

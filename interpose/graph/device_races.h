@@ -10,6 +10,7 @@
  *   exec: an instantiated graph (CUgraphExec)
  *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
  */
+
 #ifndef SC_INTERPOSE_GRAPH_DEVICE_RACES_H
 #define SC_INTERPOSE_GRAPH_DEVICE_RACES_H
 

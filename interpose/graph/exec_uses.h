@@ -13,6 +13,7 @@
  *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
  *   wrapper: our function in the place of one of the driver's
  */
+
 #ifndef SC_INTERPOSE_GRAPH_EXEC_USES_H
 #define SC_INTERPOSE_GRAPH_EXEC_USES_H
 

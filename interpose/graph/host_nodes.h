@@ -12,6 +12,7 @@
  *   exec: an instantiated graph (CUgraphExec)
  *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
  */
+
 #ifndef SC_INTERPOSE_GRAPH_HOST_NODES_H
 #define SC_INTERPOSE_GRAPH_HOST_NODES_H
 

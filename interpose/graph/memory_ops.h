@@ -5,6 +5,7 @@
 /* Terms (docs/glossary.md):
  *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
  */
+
 #ifndef SC_INTERPOSE_GRAPH_MEMORY_OPS_H
 #define SC_INTERPOSE_GRAPH_MEMORY_OPS_H
 

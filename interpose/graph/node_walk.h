@@ -13,6 +13,7 @@
 /* Terms (docs/glossary.md):
  *   body: a graph in a conditional node
  */
+
 #ifndef SC_INTERPOSE_GRAPH_NODE_WALK_H
 #define SC_INTERPOSE_GRAPH_NODE_WALK_H
 

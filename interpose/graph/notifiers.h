@@ -23,6 +23,7 @@
  *   unjudged: of an operation of a graph: its order cannot be seen, so nothing about it is
  *       reported
  */
+
 #ifndef SC_INTERPOSE_GRAPH_NOTIFIERS_H
 #define SC_INTERPOSE_GRAPH_NOTIFIERS_H
 

@@ -11,6 +11,7 @@
  *   source: the memory that a copy reads
  *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
  */
+
 #ifndef SC_INTERPOSE_GRAPH_STACK_SOURCES_H
 #define SC_INTERPOSE_GRAPH_STACK_SOURCES_H
 
@@ -55,8 +56,8 @@ struct sc_running sc_stack_sources_here(void);
 bool sc_stack_sources_frame_lives(const struct sc_graph_use *use,
                                   const struct sc_graph_extra *extra, struct sc_running *running);
 
-/* Does the same as sc_stack_sources_frame_lives, and updates the copy of a source if the function
- * still runs. */
+/* Returns whether the function still runs (sc_stack_sources_frame_lives), and updates the copy of a
+ * source if the function still runs. */
 bool sc_stack_sources_refresh(const struct sc_graph_use *use, const struct sc_graph_extra *extra,
                               struct sc_running *running);
 

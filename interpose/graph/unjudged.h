@@ -17,6 +17,7 @@
  *   unjudged: of an operation of a graph: its order cannot be seen, so nothing about it is
  *       reported
  */
+
 #ifndef SC_INTERPOSE_GRAPH_UNJUDGED_H
 #define SC_INTERPOSE_GRAPH_UNJUDGED_H
 
@@ -56,8 +57,8 @@ typedef bool sc_is_seen(void *context, CUgraphNode node);
 bool sc_unjudged_each(const CUgraphNode *nodes, size_t count, sc_is_seen *is_seen,
                       sc_unjudge *unjudge, void *context);
 
-/* Does the same as sc_unjudged_each for nodes after a host node, whether or not the library sees
- * that node run; and for nodes after a wait for a value or a semaphore. */
+/* Visits the nodes that come after a host node, whether or not the library sees that node run; and
+ * for nodes after a wait for a value or a semaphore. */
 bool sc_unjudged_behind_hosts(const CUgraphNode *nodes, size_t count, sc_unjudge *unjudge,
                               void *context);
 bool sc_unjudged_behind_unseen(const CUgraphNode *nodes, size_t count, sc_unjudge *unjudge,

@@ -11,6 +11,7 @@
 /* Terms (docs/glossary.md):
  *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
  */
+
 #ifndef SC_INTERPOSE_GUARD_ATOMIC_STORES_H
 #define SC_INTERPOSE_GUARD_ATOMIC_STORES_H
 

@@ -5,6 +5,7 @@
 /* Terms (docs/glossary.md):
  *   range: host memory that the driver knows: one allocation or one registration
  */
+
 #ifndef SC_INTERPOSE_GUARD_GUARDED_RANGES_H
 #define SC_INTERPOSE_GUARD_GUARDED_RANGES_H
 

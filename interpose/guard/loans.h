@@ -20,6 +20,7 @@
  *   loan: memory that a system call uses, unprotected until the call returns
  *   touch: a read or write of host memory by the program, by the kernel for it, or within a call
  */
+
 #ifndef SC_INTERPOSE_GUARD_LOANS_H
 #define SC_INTERPOSE_GUARD_LOANS_H
 

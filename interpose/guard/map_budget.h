@@ -12,6 +12,7 @@
  *   neighbour: memory beside the copied bytes, on a page of the span
  *   span: a run of pages that one operation wants protected
  */
+
 #ifndef SC_INTERPOSE_GUARD_MAP_BUDGET_H
 #define SC_INTERPOSE_GUARD_MAP_BUDGET_H
 

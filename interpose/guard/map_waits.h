@@ -13,6 +13,7 @@
 /* Terms (docs/glossary.md):
  *   guard: page protection of the memory of operations in flight
  */
+
 #ifndef SC_INTERPOSE_GUARD_MAP_WAITS_H
 #define SC_INTERPOSE_GUARD_MAP_WAITS_H
 

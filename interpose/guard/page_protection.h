@@ -4,6 +4,7 @@
 /* Terms (docs/glossary.md):
  *   hook: our function in the place of one of the C library's
  */
+
 #ifndef SC_INTERPOSE_GUARD_PAGE_PROTECTION_H
 #define SC_INTERPOSE_GUARD_PAGE_PROTECTION_H
 

@@ -4,6 +4,7 @@
 /* Terms (docs/glossary.md):
  *   touch: a read or write of host memory by the program, by the kernel for it, or within a call
  */
+
 #ifndef SC_INTERPOSE_GUARD_REACH_H
 #define SC_INTERPOSE_GUARD_REACH_H
 

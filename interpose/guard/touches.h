@@ -1,5 +1,5 @@
 /* Handles touches of protected memory by a system call of the program, such as the buffer of a
- * read(). They are reported and waited for as those by the program's instructions.
+ * read(). They are reported, and wait in mode=fix, like touches by the program's instructions.
  *
  * A touch is handled on a spare stack (interpose/base/spare_stack.h) with signals blocked. The wait
  * itself holds no lock and needs no cleanup, so a signal handler may leave it by siglongjmp at any
@@ -14,6 +14,7 @@
  *   touch: a read or write of host memory by the program, by the kernel for it, or within a call
  *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
  */
+
 #ifndef SC_INTERPOSE_GUARD_TOUCHES_H
 #define SC_INTERPOSE_GUARD_TOUCHES_H
 

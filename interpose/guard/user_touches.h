@@ -9,6 +9,7 @@
  *   guard: page protection of the memory of operations in flight
  *   touch: a read or write of host memory by the program, by the kernel for it, or within a call
  */
+
 #ifndef SC_INTERPOSE_GUARD_USER_TOUCHES_H
 #define SC_INTERPOSE_GUARD_USER_TOUCHES_H
 

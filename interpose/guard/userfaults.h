@@ -38,6 +38,7 @@
  *   stripe: a set of pages that share one of the guard's locks
  *   touch: a read or write of host memory by the program, by the kernel for it, or within a call
  */
+
 #ifndef SC_INTERPOSE_GUARD_USERFAULTS_H
 #define SC_INTERPOSE_GUARD_USERFAULTS_H
 
@@ -69,9 +70,9 @@ bool sc_userfaults_adopt_huge(uintptr_t area);
 /* Are all pages of the interval registered? */
 bool sc_userfaults_have_adopted(uintptr_t start, size_t size_bytes);
 
-/* The mechanism that was chosen for the latest operation on these pages: mprotect (`by_mprotect`)
- * or userfaultfd. The caller never chooses mprotect for up to BRIEF bytes, and always chooses it
- * from LONG bytes on, where mapping page by page takes longer than waiting for mprotect.
+/* Record which mechanism was chosen for the latest operation on these pages: mprotect
+ * (`by_mprotect`) or userfaultfd. Callers never choose mprotect for up to BRIEF bytes, and always
+ * choose it from LONG bytes on, where mapping page by page takes longer than waiting for mprotect.
  *
  * The first function returns whether this choice is recorded for all the pages. If not, the second
  * one records it; the caller holds the lock of the pages' stripe. */

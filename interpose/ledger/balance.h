@@ -7,6 +7,7 @@
 /* Terms (docs/glossary.md):
  *   ledger: which memory the process has, and which call stack asked for it
  */
+
 #ifndef SC_INTERPOSE_LEDGER_BALANCE_H
 #define SC_INTERPOSE_LEDGER_BALANCE_H
 

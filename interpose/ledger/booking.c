@@ -321,7 +321,7 @@ void sc_booking_left(const struct sc_memory *memory, bool taken)
     own_leaving.was.name = looked_for = 0;
 }
 
-/* Does the same after a free that went the quick way, with what was found before the call. */
+/* Takes the block out after a free that went the quick way, with what was found before the call. */
 void sc_booking_note_left_in_order(uintptr_t address, const struct sc_ledger_leaving *leaving,
                                    bool taken)
 {

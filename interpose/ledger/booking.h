@@ -11,6 +11,7 @@
  *   ledger: which memory the process has, and which call stack asked for it
  *   wrapper: our function in the place of one of the driver's
  */
+
 #ifndef SC_INTERPOSE_LEDGER_BOOKING_H
 #define SC_INTERPOSE_LEDGER_BOOKING_H
 

@@ -16,6 +16,7 @@
 /* Terms (docs/glossary.md):
  *   post-mortem: the report's line that says what was in flight when a context was lost
  */
+
 #ifndef SC_INTERPOSE_LEDGER_LIMITS_H
 #define SC_INTERPOSE_LEDGER_LIMITS_H
 

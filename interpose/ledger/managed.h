@@ -9,6 +9,7 @@
 /* Terms (docs/glossary.md):
  *   not watched: of an operation: an early touch of it could not be seen
  */
+
 #ifndef SC_INTERPOSE_LEDGER_MANAGED_H
 #define SC_INTERPOSE_LEDGER_MANAGED_H
 

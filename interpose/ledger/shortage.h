@@ -8,6 +8,7 @@
 /* Terms (docs/glossary.md):
  *   give back: to make the real call that frees held memory
  */
+
 #ifndef SC_INTERPOSE_LEDGER_SHORTAGE_H
 #define SC_INTERPOSE_LEDGER_SHORTAGE_H
 

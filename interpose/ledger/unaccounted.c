@@ -70,8 +70,8 @@ static void load_nvml(void)
     nvml.is_open = !is_stopping() && nvml.by_uuid && nvml.processes && init() == 0;
 }
 
-/* Does the same once. A flag says meanwhile that it is under way, since it may take long at the end
- * of the process. */
+/* Asks once. A flag says meanwhile that it is under way, since it may take long at the end of the
+ * process. */
 static void open_nvml(void)
 {
     nvml.is_tried = true;

@@ -11,6 +11,7 @@
 /* Terms (docs/glossary.md):
  *   ledger: which memory the process has, and which call stack asked for it
  */
+
 #ifndef SC_INTERPOSE_LEDGER_UNACCOUNTED_H
 #define SC_INTERPOSE_LEDGER_UNACCOUNTED_H
 

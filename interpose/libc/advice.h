@@ -28,6 +28,7 @@
  *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
  *   touch: a read or write of host memory by the program, by the kernel for it, or within a call
  */
+
 #ifndef SC_INTERPOSE_LIBC_ADVICE_H
 #define SC_INTERPOSE_LIBC_ADVICE_H
 

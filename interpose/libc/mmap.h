@@ -11,6 +11,7 @@
  *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
  *   site: the address to which a hook or wrapper returns: the program's call
  */
+
 #ifndef SC_INTERPOSE_LIBC_MMAP_H
 #define SC_INTERPOSE_LIBC_MMAP_H
 

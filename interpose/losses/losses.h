@@ -22,6 +22,7 @@
  *   source: the memory that a copy reads
  *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
  */
+
 #ifndef SC_INTERPOSE_LOSSES_LOSSES_H
 #define SC_INTERPOSE_LOSSES_LOSSES_H
 

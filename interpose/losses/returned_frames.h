@@ -13,6 +13,7 @@
  *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
  *   wrapper: our function in the place of one of the driver's
  */
+
 #ifndef SC_INTERPOSE_LOSSES_RETURNED_FRAMES_H
 #define SC_INTERPOSE_LOSSES_RETURNED_FRAMES_H
 

@@ -17,6 +17,7 @@
  *   span: a run of pages that one operation wants protected
  *   stripe: a set of pages that share one of the guard's locks
  */
+
 #ifndef SC_INTERPOSE_MEMORY_AREAS_H
 #define SC_INTERPOSE_MEMORY_AREAS_H
 

@@ -31,6 +31,7 @@
  *   guard: page protection of the memory of operations in flight
  *   wrapper: our function in the place of one of the driver's
  */
+
 #ifndef SC_INTERPOSE_MEMORY_PINNED_H
 #define SC_INTERPOSE_MEMORY_PINNED_H
 

@@ -17,6 +17,7 @@
  *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
  *   upload: a small simple copy to the device, of which the device reads a snapshot
  */
+
 #ifndef SC_INTERPOSE_MEMORY_SNAPSHOTS_H
 #define SC_INTERPOSE_MEMORY_SNAPSHOTS_H
 

@@ -13,6 +13,7 @@
  *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
  *   wrapper: our function in the place of one of the driver's
  */
+
 #ifndef SC_INTERPOSE_MISSED_AUDIT_H
 #define SC_INTERPOSE_MISSED_AUDIT_H
 

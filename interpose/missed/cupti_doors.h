@@ -15,6 +15,7 @@
 /* Terms (docs/glossary.md):
  *   wrapper: our function in the place of one of the driver's
  */
+
 #ifndef SC_INTERPOSE_MISSED_CUPTI_DOORS_H
 #define SC_INTERPOSE_MISSED_CUPTI_DOORS_H
 

@@ -17,6 +17,7 @@
  *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
  *   wrapper: our function in the place of one of the driver's
  */
+
 #ifndef SC_INTERPOSE_POSTMORTEM_POSTMORTEM_H
 #define SC_INTERPOSE_POSTMORTEM_POSTMORTEM_H
 

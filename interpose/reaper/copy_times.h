@@ -14,6 +14,7 @@
  *   reaper: the library's thread that judges hazards, reports them and frees held memory
  *   ticket: the name of an operation: its stream, its number there, and its epoch
  */
+
 #ifndef SC_INTERPOSE_REAPER_COPY_TIMES_H
 #define SC_INTERPOSE_REAPER_COPY_TIMES_H
 

@@ -5,6 +5,7 @@
  *   site: the address to which a hook or wrapper returns: the program's call
  *   wrapper: our function in the place of one of the driver's
  */
+
 #ifndef SC_INTERPOSE_REAPER_CULPRIT_H
 #define SC_INTERPOSE_REAPER_CULPRIT_H
 

@@ -24,6 +24,7 @@
  *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
  *   wrapper: our function in the place of one of the driver's
  */
+
 #ifndef SC_INTERPOSE_REAPER_DEALLOCATION_H
 #define SC_INTERPOSE_REAPER_DEALLOCATION_H
 

@@ -5,6 +5,7 @@
  *   hazard: a mistake that may do harm: a code, the operation it hurts, and the event
  *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
  */
+
 #ifndef SC_INTERPOSE_REAPER_DECIDED_H
 #define SC_INTERPOSE_REAPER_DECIDED_H
 

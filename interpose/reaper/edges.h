@@ -19,6 +19,7 @@
  *   host function: a function that the driver calls in a stream's order (cuLaunchHostFunc)
  *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
  */
+
 #ifndef SC_INTERPOSE_REAPER_EDGES_H
 #define SC_INTERPOSE_REAPER_EDGES_H
 

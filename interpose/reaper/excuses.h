@@ -24,6 +24,7 @@
  *   touch: a read or write of host memory by the program, by the kernel for it, or within a call
  *   verdict: observed, latent, correct, or none
  */
+
 #ifndef SC_INTERPOSE_REAPER_EXCUSES_H
 #define SC_INTERPOSE_REAPER_EXCUSES_H
 

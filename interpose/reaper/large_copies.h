@@ -10,6 +10,7 @@
  *   snapshot: a copy of a small source, which the device reads instead of the source
  *   source: the memory that a copy reads
  */
+
 #ifndef SC_INTERPOSE_REAPER_LARGE_COPIES_H
 #define SC_INTERPOSE_REAPER_LARGE_COPIES_H
 

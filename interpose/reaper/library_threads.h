@@ -3,6 +3,7 @@
 /* Terms (docs/glossary.md):
  *   guard: page protection of the memory of operations in flight
  */
+
 #ifndef SC_INTERPOSE_REAPER_LIBRARY_THREADS_H
 #define SC_INTERPOSE_REAPER_LIBRARY_THREADS_H
 

@@ -19,6 +19,7 @@
  *   suppressed: healed and counted, and not reported
  *   touch: a read or write of host memory by the program, by the kernel for it, or within a call
  */
+
 #ifndef SC_INTERPOSE_REAPER_NVTX_H
 #define SC_INTERPOSE_REAPER_NVTX_H
 

@@ -17,6 +17,7 @@
  *   reaper: the library's thread that judges hazards, reports them and frees held memory
  *   touch: a read or write of host memory by the program, by the kernel for it, or within a call
  */
+
 #ifndef SC_INTERPOSE_SIGNALS_BLOCKED_THREADS_H
 #define SC_INTERPOSE_SIGNALS_BLOCKED_THREADS_H
 

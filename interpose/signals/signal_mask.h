@@ -20,6 +20,7 @@
  *   hook: our function in the place of one of the C library's
  *   touch: a read or write of host memory by the program, by the kernel for it, or within a call
  */
+
 #ifndef SC_INTERPOSE_SIGNALS_SIGNAL_MASK_H
 #define SC_INTERPOSE_SIGNALS_SIGNAL_MASK_H
 

@@ -11,6 +11,7 @@
  *   guard: page protection of the memory of operations in flight
  *   touch: a read or write of host memory by the program, by the kernel for it, or within a call
  */
+
 #ifndef SC_INTERPOSE_SIGNALS_TIMER_THREADS_H
 #define SC_INTERPOSE_SIGNALS_TIMER_THREADS_H
 

@@ -19,6 +19,7 @@
  *   host function: a function that the driver calls in a stream's order (cuLaunchHostFunc)
  *   plain host function: a host function whose code shows that it can wait for nobody
  */
+
 #ifndef SC_INTERPOSE_STREAMS_PLAIN_FUNCTIONS_H
 #define SC_INTERPOSE_STREAMS_PLAIN_FUNCTIONS_H
 

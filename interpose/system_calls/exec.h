@@ -5,6 +5,7 @@
  *   hazard: a mistake that may do harm: a code, the operation it hurts, and the event
  *   reaper: the library's thread that judges hazards, reports them and frees held memory
  */
+
 #ifndef SC_INTERPOSE_SYSTEM_CALLS_EXEC_H
 #define SC_INTERPOSE_SYSTEM_CALLS_EXEC_H
 

@@ -25,6 +25,7 @@
  *   loan: memory that a system call uses, unprotected until the call returns
  *   touch: a read or write of host memory by the program, by the kernel for it, or within a call
  */
+
 #ifndef SC_INTERPOSE_SYSTEM_CALLS_IO_ROWS_H
 #define SC_INTERPOSE_SYSTEM_CALLS_IO_ROWS_H
 

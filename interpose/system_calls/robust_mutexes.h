@@ -14,6 +14,7 @@
 /* Terms (docs/glossary.md):
  *   hook: our function in the place of one of the C library's
  */
+
 #ifndef SC_INTERPOSE_SYSTEM_CALLS_ROBUST_MUTEXES_H
 #define SC_INTERPOSE_SYSTEM_CALLS_ROBUST_MUTEXES_H
 

@@ -32,9 +32,9 @@ static inline uint64_t sc_ticks(void)
 #endif
 }
 
-/* Orders instructions: no later instruction of the thread begins before the earlier ones are done,
- * though their stores may not be visible yet. Otherwise the processor may execute sc_ticks() some
- * hundred instructions too early, while a lock is still waited for. */
+/* Has the processor begin no later instruction of the thread before the earlier ones are done
+ * (their stores may not be visible yet). Without this the processor may execute sc_ticks() some
+ * hundred instructions too early, as while the thread still waits for a lock. */
 static inline void sc_ticks_barrier(void)
 {
 #if defined(__x86_64__)

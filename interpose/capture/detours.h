@@ -105,8 +105,8 @@ static inline CUresult sc_detour_end(struct sc_detour *detour, CUresult result)
  * made. The parameters but the last are the members of a struct sc_call. */
 void sc_detour_report_refused(const char *api, void *site, bool per_thread, CUresult result);
 
-/* Has the caller report it if the driver refuses the operation. Returns true if no capture stands
- * in the way of the operation. */
+/* Leaves it to the caller to report a refusal by the driver: the caller knows which other reason
+ * its call may be refused for. Returns true if no capture stands in the way of the operation. */
 static inline bool sc_detour_leave_report_to_caller(struct sc_detour *detour)
 {
     detour->caller_reports = true;

@@ -72,8 +72,8 @@ struct sc_copy_sides sc_copy_sides_of_2d(const CUDA_MEMCPY2D *copy);
 struct sc_copy_sides sc_copy_sides_of_3d(const CUDA_MEMCPY3D *copy);
 struct sc_copy_sides sc_copy_sides_of_3d_peer(const CUDA_MEMCPY3D_PEER *copy);
 
-/* Return one side of a contiguous copy. They differ in what counts as host memory if no range is
- * known: */
+/* Return one side of a contiguous copy. They differ in what counts as host memory where the tracker
+ * knows no range, as the comment of each says: */
 struct sc_copy_side sc_copy_side_at(CUdeviceptr address, size_t size_bytes);      /* if pageable */
 struct sc_copy_side sc_copy_side_of_host(const void *address, size_t size_bytes); /* always */
 struct sc_copy_side sc_copy_side_unified(CUdeviceptr address,

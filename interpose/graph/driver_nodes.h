@@ -10,7 +10,8 @@
 
 #include "interpose/driver/driver.h"
 
-/* Returns true if the driver has the functions that list nodes and describe them. */
+/* Returns true if the driver has the functions that list nodes and describe them; old ones lack
+ * some. */
 bool sc_driver_nodes_can_be_asked(void);
 
 /* Returns true if the graph has nodes; false for NULL. */

@@ -2,9 +2,9 @@
  * function then calls the program's.
  *
  * So the library sees when the host learns that the nodes before it are done
- * (track/watched_nodes.h). The program's graph keeps the program's function. Only the exec's node
- * is changed, after the exec was made and before it is launched; the program could do the same by
- * cuGraphExecHostNodeSetParams.
+ * (track/watched_nodes.h). Only the exec's node is changed, after the exec was made and before it
+ * is launched (by cuGraphExecHostNodeSetParams, which a program may call as well). The node of the
+ * program's graph keeps the program's function.
  *
  * Locks: none is held; takes the tracker's. Not for a signal handler. */
 

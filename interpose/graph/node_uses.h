@@ -101,10 +101,11 @@ struct sc_graph_use sc_node_uses_of_side(uintptr_t node, enum sc_direction direc
 void sc_node_uses_add(const struct sc_graph_call *call, struct sc_graph_use *use,
                       const struct sc_fold *fold);
 
-/* Completes a use of a node that a walk has met: fills in its author, and in `extra` what few uses
- * have (a stack's frame, a copy). Looks for the same use first in the child graph, if the program
- * knows that by its handle, and then in the graph that the exec was made of. If neither has it,
- * changes nothing. */
+/* Completes a use as the driver has described it, which says what memory a node uses but not which
+ * call added the node: fills in the author, and in `extra` what few uses have (a stack's frame, a
+ * copy). Looks for the same use first in the child graph, if the program knows that by its handle,
+ * and then in the graph that the exec was made of. If neither graph has such a use, changes
+ * nothing. */
 void sc_node_uses_recognise(const struct sc_walked_graph *in, CUgraphNode node,
                             struct sc_graph_use *use, struct sc_graph_extra *extra);
 

@@ -56,8 +56,8 @@ struct sc_running sc_stack_sources_here(void);
 bool sc_stack_sources_frame_lives(const struct sc_graph_use *use,
                                   const struct sc_graph_extra *extra, struct sc_running *running);
 
-/* Returns whether the function still runs (sc_stack_sources_frame_lives), and updates the copy of a
- * source if the function still runs. */
+/* If the function still runs (sc_stack_sources_frame_lives), copies the source's present bytes into
+ * the copy that the node reads, and returns true. */
 bool sc_stack_sources_refresh(const struct sc_graph_use *use, const struct sc_graph_extra *extra,
                               struct sc_running *running);
 

@@ -67,8 +67,9 @@ bool sc_losses_may_be_of_ours(const void *address, size_t size_bytes);
 void sc_losses_report_and_wait(const void *address, size_t size_bytes,
                                const struct sc_culprit *culprit);
 
-/* Reports and waits as sc_losses_report_and_wait does, but only for the operations for which
- * `hurts` is true; the memory stays the program's. */
+/* Reports (SC104) and waits only for operations for which `hurts` is true: for a call that takes
+ * memory from some uses alone, as one that makes pages read-only. The memory stays the program's.
+ */
 void sc_losses_report_and_wait_for(const void *address, size_t size_bytes,
                                    bool (*hurts)(const struct sc_op_info *op),
                                    const struct sc_culprit *culprit);

@@ -1,4 +1,5 @@
-/* The call, or the instruction, that came too early: plain data. */
+/* The culprit of a hazard: the call or the instruction that came too early, as it is passed to the
+ * functions that report. Plain data. */
 
 /* Terms (docs/glossary.md):
  *   culprit: the call or instruction that came too early

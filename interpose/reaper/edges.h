@@ -29,9 +29,9 @@ struct sc_op_info;
 struct sc_stream_record;
 
 /* Inserts the edge: later work on `stream`, from the call `api` on, runs after the operation.
- * False: the edge was not inserted. Either it cannot be, or a host function before the operation
- * waits for the program, or may do so and no edge that ends could be made. No lock of the library
- * may be held. Calls the driver; errno may change. */
+ * False: the edge was not inserted. That is so if the driver refuses it; if a host function before
+ * the operation waits for the program; and if one may do so and no edge that ends by itself could
+ * be made. No lock of the library may be held. Calls the driver; errno may change. */
 bool sc_edges_order_after(struct sc_stream_record *stream, const struct sc_op_info *op,
                           const char *api);
 

@@ -31,8 +31,8 @@ void sc_large_copies_keep(void *copy, size_t size_bytes, struct sc_op_info *read
  * source could not be copied, so that the device reads the source itself. */
 void sc_large_copies_await(struct sc_op_info *read);
 
-/* Counts a source that the driver would have read after its call had returned, against its
- * specification. */
+/* Counts a source that this driver would have read after the call had returned, although CUDA
+ * promises that it is read by then. */
 void sc_large_copies_count_late(void);
 
 /* Returns how many sources sc_large_copies_count_late has counted. */

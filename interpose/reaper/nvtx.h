@@ -42,8 +42,8 @@ void sc_nvtx_stall_end(void);
 /* Waits until the tool has been shown everything, 0.5 s at most. */
 void sc_nvtx_await(void);
 
-/* Waits as sc_nvtx_await does, and ends open ranges and the thread, at the end of the process.
- * Later hazards and stalls are not shown. */
+/* At the end of the process: waits until the tool has been shown everything (0.5 s at most), and
+ * ends open ranges and the thread. Later hazards and stalls are not shown. */
 void sc_nvtx_stop(void);
 
 /* Resets the state in a forked child, where nothing is shown. */

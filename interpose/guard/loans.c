@@ -119,7 +119,7 @@ static void raise_used_to(unsigned id)
 
 /* Takes a free loan and returns its index. The search begins at the loan that this thread took
  * last. LOANS: none is free. */
-static unsigned take_free(int32_t self)
+static unsigned take_free_loan(int32_t self)
 {
     static __thread unsigned last;
     for (unsigned i = 0; i < LOANS; i++) {
@@ -131,10 +131,10 @@ static unsigned take_free(int32_t self)
     return LOANS;
 }
 
-static unsigned take_any(int32_t self)
+static unsigned take_any_loan(int32_t self)
 {
-    unsigned id = take_free(self);
-    return id == LOANS && end_loans_of_gone_threads() ? take_free(self) : id;
+    unsigned id = take_free_loan(self);
+    return id == LOANS && end_loans_of_gone_threads() ? take_free_loan(self) : id;
 }
 
 void sc_loans_order(void)
@@ -150,7 +150,7 @@ static void store_loan(struct sc_loans *loans, uintptr_t address, uintptr_t end,
     if (sc_unlikely(live_loans > loans->count))
         end_abandoned_loans(self, loans->count ? 0 : loans->frame.place);
     live_loans++;
-    unsigned id = take_any(self);
+    unsigned id = take_any_loan(self);
     if (id == LOANS) {
         live_loans--;
         return;

@@ -29,7 +29,7 @@ static uint32_t span_count(void)
     return atomic_load_explicit(sc_track_parts.busy_spans, memory_order_relaxed);
 }
 
-/* vm.max_map_count, which may be changed at any time. */
+/* Returns vm.max_map_count, which may be changed at any time. */
 static uint64_t read_limit(void)
 {
     uint64_t limit = sc_file_number("/proc/sys/vm/max_map_count", "");

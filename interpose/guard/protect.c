@@ -145,8 +145,9 @@ static void make_change(unsigned stripe, const struct sc_access_change *change)
         handle_refusal(stripe, change, refused);
 }
 
-/* Makes all unapplied changes of the stripe. The call must not be abandoned between asking for a
- * change and making it, since the tracker takes it for made. */
+/* Makes the system calls for all unapplied changes of the stripe. The call must not be abandoned
+ * between asking the tracker for a change and making it, since the tracker then records the change
+ * as made. */
 static void apply_all(unsigned stripe)
 {
     struct sc_access_change change;

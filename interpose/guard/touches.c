@@ -434,7 +434,9 @@ static void end_wait(struct touch *touch)
     touch->hold = 0;
 }
 
-static void take_step(void *argument)
+/* One step of a touch: ends the hold for which it has waited, if any, and handles it as far as that
+ * is possible without another wait. */
+static void handle_once(void *argument)
 {
     struct touch *touch = argument;
     end_wait(touch);
@@ -466,7 +468,7 @@ static void check_waiters(void *argument)
     check_stuck(touch);
 }
 
-static void check_hold(void *argument)
+static void check_hold_of(void *argument)
 {
     struct touch *touch = argument;
     if (!SC_TRACKED(sc_holds_is_alive(track.holds, touch->hold, touch->hold_age)))
@@ -490,7 +492,7 @@ enum wait { WAIT_OVER, WAIT_LEFT, WAIT_GOES_ON };
  * fault blocks, so the instruction is to be repeated. */
 static enum wait check_wait(struct touch *touch, uint64_t now_ns, uint64_t until_ns)
 {
-    if (!run_step(touch, check_hold))
+    if (!run_step(touch, check_hold_of))
         return WAIT_LEFT;
     if (!touch->hold || sc_reaper_has_stopped())
         return WAIT_OVER;
@@ -607,7 +609,7 @@ void sc_touches_by_kernel(const void *address, size_t size_bytes, enum sc_touch 
     if (sc_library_lock_depth)
         unprotect_pages_at_once(touch.address, size_bytes);
     else if (size_bytes)
-        take_steps(&touch, take_step);
+        take_steps(&touch, handle_once);
 }
 
 /* ---- faults ---- */

@@ -67,9 +67,9 @@ bool sc_losses_may_be_of_ours(const void *address, size_t size_bytes);
 void sc_losses_report_and_wait(const void *address, size_t size_bytes,
                                const struct sc_culprit *culprit);
 
-/* Reports (SC104) and waits only for operations for which `hurts` is true: for a call that takes
- * memory from some uses alone, as one that makes pages read-only. The memory stays the program's.
- */
+/* Reports (SC104) and waits only for operations for which `hurts` is true: for mprotect, which
+ * takes memory only from operations that need the access which it removes. The memory stays the
+ * program's. */
 void sc_losses_report_and_wait_for(const void *address, size_t size_bytes,
                                    bool (*hurts)(const struct sc_op_info *op),
                                    const struct sc_culprit *culprit);

@@ -106,8 +106,8 @@ static void flush_records(bool all)
         sem_post(&flush_done);
 }
 
-/* One pass of the thread: takes over new hazards, flushes if that may bring records, and writes
- * times. */
+/* One pass of the thread: takes over new hazards, has CUPTI deliver records if some may be there,
+ * and writes times. */
 static void run_pass(void)
 {
     pthread_mutex_lock(&lock);

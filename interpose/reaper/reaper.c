@@ -263,7 +263,7 @@ static void report_postponed(bool all)
     }
 }
 
-static void query_device_once(struct candidate *candidate)
+static void decide_once(struct candidate *candidate)
 {
     if (!candidate->is_queried)
         candidate->counts = query_hazard(candidate, &candidate->hazard.certainty);
@@ -277,7 +277,7 @@ static bool decide_candidate(const struct candidate *candidate)
     struct candidate given = *candidate;
     bool holds = sc_excuses_hold(&given.excuse);
     if (!holds)
-        query_device_once(&given);
+        decide_once(&given);
     if (!holds && !given.counts)
         count_undecided(&given, SC_NO_VERDICT_HEARD);
     if (!holds && given.counts && postpone_candidate(&given))
@@ -367,7 +367,7 @@ uint64_t sc_reaper_gave_back(void)
     return atomic_load(&gave_back);
 }
 
-/* Ends the hold if its memory was freed; else puts it back for another try. */
+/* Ends the hold if its memory was freed. Else puts it back, so that the next pass tries again. */
 static void end_or_put_back(const struct sc_release *release, bool ended)
 {
     if (ended) {
@@ -588,7 +588,7 @@ void sc_reaper_enqueue(const struct sc_hazard *hazard, const struct sc_op_info *
     candidate.taken = op->taken;
     candidate.by_operation = finding == SC_BY_ORDER && later->ticket.number;
     if (candidate.signalled && finding == SC_BY_ORDER)
-        query_device_once(&candidate); /* now, as the operation may be complete in a moment */
+        decide_once(&candidate); /* now, as the operation may be complete in a moment */
     begin_excuse(&candidate.excuse, op, finding, later);
     lock_reaper();
     bool queued = !reaper.stopped && !reaper.stopping && reaper.count < QUEUE_MAX;

@@ -216,7 +216,7 @@ static bool follow_call_or_jump(struct way *way, const struct sc_instruction *re
 }
 
 /* Returns 1 if the branch is taken, 0 if not, or -1 if that is not known. */
-static int is_taken(const struct way *way, enum sc_instruction_condition condition)
+static int branch_taken(const struct way *way, enum sc_instruction_condition condition)
 {
     switch (condition) {
     case SC_IF_EQUAL:
@@ -262,7 +262,7 @@ static enum end follow_path(struct walk *walk, struct way way)
                 return end;
             break;
         case SC_WAY_BRANCH: {
-            int taken = is_taken(&way, read.condition);
+            int taken = branch_taken(&way, read.condition);
             way.pc += taken == 1 ? read.target - way.pc : read.length;
             if (taken < 0)
                 return follow_both(walk, &way, read.target);

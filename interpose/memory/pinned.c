@@ -114,7 +114,7 @@ static bool devices_are_fit(void)
     return fit;
 }
 
-static bool ask_fit(void)
+static bool query_devices(void)
 {
     return sc_huge_pages_fit() && sc_real.cuMemHostRegister_v2 && devices_are_fit();
 }
@@ -122,7 +122,7 @@ static bool ask_fit(void)
 static bool machine_is_fit(void)
 {
     static _Atomic int fit;
-    return sc_huge_pages_remember(&fit, ask_fit);
+    return sc_huge_pages_remember(&fit, query_devices);
 }
 
 static bool query_choice(void)
@@ -481,7 +481,7 @@ static bool may_become_spare(const struct block *block, CUcontext current)
 
 /* Keeps a freed block for the next allocation, since registering pages takes long. False: it is not
  * kept. */
-static bool become_spare(uintptr_t start, CUcontext current)
+static bool keep_as_spare(uintptr_t start, CUcontext current)
 {
     bool done = false;
     pthread_mutex_lock(&lock);
@@ -506,11 +506,11 @@ static bool is_waited_for(uintptr_t start)
            sc_real.cuCtxSynchronize;
 }
 
-static bool wait_and_spare(uintptr_t start)
+static bool wait_and_keep(uintptr_t start)
 {
     CUcontext current = NULL;
     return is_waited_for(start) && sc_real.cuCtxGetCurrent(&current) == CUDA_SUCCESS &&
-           sc_real.cuCtxSynchronize() == CUDA_SUCCESS && become_spare(start, current);
+           sc_real.cuCtxSynchronize() == CUDA_SUCCESS && keep_as_spare(start, current);
 }
 
 static bool is_ours_and_here(uintptr_t start)
@@ -535,7 +535,7 @@ CUresult sc_pinned_free(void *address)
     SC_NO_CANCELLATION_POINT();
     if (!is_ours_and_here(start))
         return sc_real.cuMemFreeHost(address);
-    return wait_and_spare(start) ? CUDA_SUCCESS : unregister_and_drop(start);
+    return wait_and_keep(start) ? CUDA_SUCCESS : unregister_and_drop(start);
 }
 
 /* Is any block kept for reuse? */

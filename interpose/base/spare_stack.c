@@ -263,6 +263,7 @@ static struct escape make_escape(bool may_abandon, uint64_t outside)
                            .may_abandon = may_abandon};
 }
 
+/* Restores what the abandoned call had changed for the thread. */
 static void restore_outside(const struct escape *escape)
 {
     sc_library_lock_depth = escape->depth;

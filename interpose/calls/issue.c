@@ -222,6 +222,7 @@ void sc_issue_add_pageable(struct sc_issue *issue, enum sc_direction direction,
     add_op(issue, direction, shape, &(struct sc_range_info){.kind = kind}, stable);
 }
 
+/* Such memory is held: its registration ends when no graph uses it any more. */
 bool sc_issue_is_kept_registered(const struct sc_shape *shape)
 {
     return sc_track_is_held(&sc_track, shape->address, sc_shape_hull_bytes(shape),
@@ -264,6 +265,8 @@ add_use_by_time(struct sc_issue *issue, enum sc_direction direction, const struc
         sc_issue_add_touch(issue, direction == SC_H2D ? SC_TOUCH_READ : SC_TOUCH_WRITE, shape);
 }
 
+/* Notes that the call waits for its stream, if the driver makes the copy so; and whether the target
+ * is written only after that wait. */
 static void set_waits(struct sc_issue *issue, const struct sc_copy_manner *manner)
 {
     issue->joins_stream |= manner->waits;
@@ -548,6 +551,8 @@ void sc_issue_set_graph(struct sc_issue *issue, uint8_t unsure, uint64_t ticks)
         issue->host[i].stable = false; /* other nodes may write it */
 }
 
+/* A call that waits for its stream gets no edge, since the wait would then include the other
+ * stream's work without limit. */
 static enum sc_device_healing healing_of(const struct sc_issue *issue)
 {
     return issue->joins_stream ? SC_HEALED_BY_WAIT : SC_HEALED_BY_EDGE;
@@ -599,6 +604,7 @@ static __attribute__((noinline)) void judge_touches(const struct sc_issue *issue
     }
 }
 
+/* Touches are the host ranges that are no operations. */
 void sc_issue_judge_touches(const struct sc_issue *issue)
 {
     if (issue->host_count != issue->op_count && !is_unjudged(issue))

@@ -119,6 +119,7 @@ void sc_sync_begin_context(struct sc_sync *sync, const struct sc_call *call, CUc
     begin_context_wait(sync, call, sc_active() ? sc_contexts_named(handle) : NULL);
 }
 
+/* The driver frees page-locked memory only when the whole context is idle. */
 void sc_sync_begin_free(struct sc_sync *sync, const struct sc_call *call)
 {
     begin_context_wait(sync, call, sc_active() ? sc_contexts_of_memory() : NULL);

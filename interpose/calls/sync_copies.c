@@ -273,6 +273,8 @@ static bool begin_copy_or_detour(struct copy *copy)
     return is_moved;
 }
 
+/* Ends a copy that was made by the asynchronous function: waits for it, as the synchronous one
+ * does. */
 static CUresult end_in_detour(struct copy *copy, CUresult result)
 {
     CUresult waited = result == CUDA_SUCCESS ? sc_sync_stream(copy->call, copy->stream) : result;

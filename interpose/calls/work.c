@@ -64,6 +64,7 @@ static __attribute__((noinline)) void seal_managed(const struct sc_call *call,
         sc_hazards_report_overwritten(&overwritten, SC_CULPRIT_OF(call));
 }
 
+/* Mostly no operation in flight reads managed memory: one load tells. */
 void sc_work_may_write(const struct sc_call *call, struct sc_stream_record *stream,
                        const struct sc_point *after, bool in_order)
 {

@@ -344,6 +344,8 @@ void sc_beside_note_unknown_write(void)
     unlock_beside();
 }
 
+/* Handles that end with a context may be given to other graphs: nothing that is known of graphs
+ * holds any longer. */
 void sc_beside_forget_graphs(void)
 {
     sc_beside_note_unknown_write();

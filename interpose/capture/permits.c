@@ -39,6 +39,8 @@ static bool is_refused_before_capture(CUresult result)
     return result == CUDA_ERROR_INVALID_HANDLE || result == CUDA_ERROR_INVALID_CONTEXT;
 }
 
+/* Returns the code by what the call breaks: a capture because of the legacy stream, the thread's
+ * own capture, or another thread's. */
 static enum sc_hazard_code hazard_code_of(const struct sc_permit *permit, CUresult result)
 {
     if (result == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT)

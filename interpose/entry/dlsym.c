@@ -91,6 +91,8 @@ static __attribute__((noinline)) void *replaced(void *handle, const char *name, 
     return is_of_cuda(name) ? driver_symbol(handle, name, found) : hook_of(name, found);
 }
 
+/* Is it a handle of an object, and none of the two pseudo-handles, by which the caller's place in
+ * the search order counts? */
 static bool is_real(const void *handle)
 {
     return handle != RTLD_DEFAULT && handle != RTLD_NEXT;

@@ -82,6 +82,7 @@ static bool tells_no_use;          /* verbosity=2, and this process is no forked
 
 /* ---- start ---- */
 
+/* Prints a line about the options, unless verbosity=0. */
 static void say_line(void *context, const char *line)
 {
     const struct sc_options *options = context;
@@ -101,6 +102,7 @@ static void keep_options(void)
         memcpy(first_options, text, bytes);
 }
 
+/* Returns the options of the environment as it is now, or else as it was at the start. */
 static const char *options_text(void)
 {
     const char *text = getenv("SAFECOPY_OPTIONS");

@@ -27,6 +27,7 @@
  *   snapshot: a copy of a small source, which the device reads instead of the source
  *   source: the memory that a copy reads
  *   ticket: the name of an operation: its stream, its number there, and its epoch
+ *   touch: a read or write of host memory by the program, by the kernel for it, or within a call
  *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
  */
 

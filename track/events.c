@@ -78,7 +78,7 @@ bool sc_events_plain_point(struct sc_events *events, uintptr_t event, struct sc_
  * that was taken later. */
 static bool was_taken_later(const struct sc_point *point, const struct sc_point *other)
 {
-    if (!point->stream || point->stream != other->stream || point->legacy != other->legacy)
+    if (!point->stream || point->stream != other->stream)
         return false;
     if (point->number != other->number)
         return point->number > other->number;

@@ -449,6 +449,11 @@ bool sc_track_is_all_known(struct sc_track *track, uint32_t stream)
     return sc_order_is_all_known(&track->order, stream);
 }
 
+bool sc_track_is_tied(struct sc_track *track, uint32_t stream, unsigned ties)
+{
+    return sc_order_is_tied(&track->order, stream, ties);
+}
+
 bool sc_track_is_context_known(struct sc_track *track, uint32_t legacy)
 {
     return sc_unseen_none_is_open(&track->order.unseen) &&

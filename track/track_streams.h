@@ -32,6 +32,9 @@ bool sc_track_is_known_done(struct sc_track *track, const struct sc_ticket *tick
 bool sc_track_is_due(struct sc_track *track, uint32_t stream);
 bool sc_track_is_all_known(struct sc_track *track, uint32_t stream);
 
+/* Does one of these ties (enum sc_ties) bind the stream's next call? */
+bool sc_track_is_tied(struct sc_track *track, uint32_t stream, unsigned ties);
+
 /* Would the host learn nothing new from a wait for the context, of which this is the legacy stream?
  */
 bool sc_track_is_context_known(struct sc_track *track, uint32_t legacy);

@@ -270,10 +270,9 @@ uint64_t sc_unfinished_before_simple_event(const struct sc_stream_record *stream
     return later(get(&stream->unfinished.own_ticks), get(&stream->unfinished.joined_ticks));
 }
 
-static __attribute__((noinline)) uint64_t raise_recorded(struct sc_stream_record *stream,
-                                                         uint64_t before)
+uint64_t sc_unfinished_raise_recorded(struct sc_unfinished *unfinished, uint64_t before)
 {
-    raise_to(&stream->unfinished.recorded_ticks, before);
+    raise_to(&unfinished->recorded_ticks, before);
     return before;
 }
 
@@ -282,12 +281,7 @@ SC_INLINED uint64_t note_record(struct sc_stream_record *stream, uint64_t before
 {
     return sc_likely(get(&stream->unfinished.recorded_ticks) >= before)
                ? before
-               : raise_recorded(stream, before);
-}
-
-uint64_t sc_unfinished_simple_record(struct sc_stream_record *stream)
-{
-    return note_record(stream, sc_unfinished_before_simple_event(stream));
+               : sc_unfinished_raise_recorded(&stream->unfinished, before);
 }
 
 uint64_t sc_unfinished_lone_record(struct sc_stream_record *stream)

@@ -27,6 +27,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "interpose/base/compiler.h"
+
 struct sc_stream_record;
 struct sc_context;
 
@@ -138,10 +140,25 @@ uint64_t sc_unfinished_context_since(struct sc_context *context);
 /* Returns the time of the latest work before an event that is about to be recorded on the stream;
  * 0: there is none. A wait of the host for the event covers what was issued by then. */
 uint64_t sc_unfinished_before_event(struct sc_stream_record *stream);
-/* Do the same as sc_unfinished_before_event on a non-blocking stream. The first is for times alone,
- * the second for a record: it notes when the event was recorded. */
+/* Does the same as sc_unfinished_before_event on any stream but a legacy one, for times alone: no
+ * event is recorded. */
 uint64_t sc_unfinished_before_simple_event(const struct sc_stream_record *stream);
-uint64_t sc_unfinished_simple_record(struct sc_stream_record *stream);
+
+/* Notes that an event is about to be recorded behind work of that time. Returns the time. */
+uint64_t sc_unfinished_raise_recorded(struct sc_unfinished *unfinished, uint64_t before);
+
+/* Does the same as sc_unfinished_before_event on a simple stream, no legacy one. `unfinished`: the
+ * stream's. */
+SC_INLINED uint64_t sc_unfinished_simple_record(struct sc_unfinished *unfinished)
+{
+    uint64_t own = atomic_load_explicit(&unfinished->own_ticks, memory_order_relaxed);
+    uint64_t joined = atomic_load_explicit(&unfinished->joined_ticks, memory_order_relaxed);
+    uint64_t before = own > joined ? own : joined;
+    return sc_likely(atomic_load_explicit(&unfinished->recorded_ticks, memory_order_relaxed) >=
+                     before)
+               ? before
+               : sc_unfinished_raise_recorded(unfinished, before);
+}
 
 /* Does the same as sc_unfinished_before_simple_event on a legacy stream that has no blocking stream
  * beside it, to come after the record. Notes that the event is in the stream's own queue. */

@@ -1,5 +1,14 @@
 /* What other modules read of the tracker's streams. All functions are lock-free, and safe in a
  * signal handler. */
+
+/* Terms (docs/glossary.md):
+ *   complete: finished by the device, whether or not the program knows
+ *   legacy stream: a context's default stream, which is ordered with all its blocking streams
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   origin: the call that made a buffer or a stream, with its stack
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ */
+
 #ifndef SC_TRACK_TRACK_STREAMS_H
 #define SC_TRACK_TRACK_STREAMS_H
 

@@ -39,8 +39,8 @@ static __attribute__((noinline)) void note_in_family(struct sc_stream_record *st
 
 /* Records the copy, which the driver has accepted, with its time and its stack, and protects its
  * pages. */
-SC_INLINED void end(const struct sc_call *call, struct sc_stream_record *stream,
-                    struct sc_simple_copy *copy, bool to_host)
+SC_INLINED void record_copy(const struct sc_call *call, struct sc_stream_record *stream,
+                            struct sc_simple_copy *copy, bool to_host)
 {
     SC_KEEP_ERRNO();
     copy->api = call->api;
@@ -118,7 +118,7 @@ SC_INLINED bool make_simply(enum sc_simplicity least, const char *api, void *sit
         sc_unfinished_legacy(stream);
     *result = make(&copy, to_host, handle);
     if (sc_likely(*result == CUDA_SUCCESS)) {
-        end(&call, stream, &copy, to_host);
+        record_copy(&call, stream, &copy, to_host);
         return true;
     }
     if (!to_host)

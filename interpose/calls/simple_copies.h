@@ -5,6 +5,14 @@
  *
  * Thread-safe. Locks: none may be held. Calls the driver: not for a signal handler. errno is kept.
  */
+
+/* Terms (docs/glossary.md):
+ *   simple copy: a copy between device and pinned memory, on a stream without ties, with no
+ *       conflict
+ *   site: the address to which a hook or wrapper returns: the program's call
+ *   wrapper: our function in the place of one of the driver's
+ */
+
 #ifndef SC_INTERPOSE_CALLS_SIMPLE_COPIES_H
 #define SC_INTERPOSE_CALLS_SIMPLE_COPIES_H
 

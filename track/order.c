@@ -566,3 +566,557 @@ static void end_legacy(struct sc_order *order, struct sc_stream *stream, struct 
 static void end_blocking_call(struct sc_order *order, struct sc_stream *stream,
                               const struct sc_order_call *call)
 {
+    raise_value(&stream->touched, call->legacy_number);
+    raise_value(&stream->touched_calls, call->place);
+    count_change(order, stream);
+    if (read_relaxed(&stream->seen_version) >= call->version ||
+        !merge_into(order, &stream->joined, call->joined))
+        return;
+    update_tie(stream, SC_TIE_JOINED, stream->joined);
+    raise_value(&stream->seen_version, call->version);
+}
+
+/* Gives the stream what the call has joined. Does nothing for a stream that was removed during the
+ * call, since its id may be used by another stream. */
+static void end_call(struct sc_order *order, struct sc_order_call *call, bool issued, bool is_work)
+{
+    struct sc_stream *stream = sc_order_stream(order, call->stream);
+    issued = issued && !sc_order_is_spare(stream);
+    if (issued && call->waited)
+        join_and_hand_on(order, stream, call->waited);
+    if (issued && is_work)
+        join_due(order, stream, call);
+    if (issued && is_work && stream->kind == SC_STREAM_LEGACY)
+        end_legacy(order, stream, call);
+    if (issued && is_work && stream->kind == SC_STREAM_BLOCKING)
+        end_blocking_call(order, stream, call);
+    drop_clock(order, call->joined);
+    drop_clock(order, call->waited);
+    drop_clock(order, call->due);
+    call->stream = 0;
+}
+
+void sc_order_end_call(struct sc_order *order, struct sc_order_call *call, bool issued)
+{
+    SC_ASSERT_GUARDED(&order->streams);
+    end_call(order, call, issued, /*is_work*/ true);
+}
+
+void sc_order_end_record(struct sc_order *order, struct sc_order_call *call, bool issued)
+{
+    SC_ASSERT_GUARDED(&order->streams);
+    drop_clock(order, call->due);
+    call->due = NULL;
+    end_call(order, call, issued, sc_order_stream(order, call->stream)->kind == SC_STREAM_LEGACY);
+}
+
+void sc_order_note_work(struct sc_order *order, uint32_t stream)
+{
+    SC_ASSERT_GUARDED(&order->streams);
+    struct sc_order_call call;
+    sc_order_begin_call(order, stream, &call);
+    sc_order_end_call(order, &call, /*issued*/ true);
+}
+
+struct sc_point sc_order_call_point(struct sc_order *order, const struct sc_order_call *call)
+{
+    SC_ASSERT_GUARDED(&order->streams);
+    struct sc_point point = sc_order_point(order, call->stream);
+    point.call = larger(point.call, call->place);
+    point.legacy_number = larger(point.legacy_number, call->legacy_number);
+    merge_into(order, &point.joined, call->joined);
+    merge_into(order, &point.joined, call->waited);
+    merge_into(order, &point.joined, call->due);
+    return point;
+}
+
+void sc_order_renew_ticket(struct sc_order *order, struct sc_ticket *ticket)
+{
+    SC_ASSERT_GUARDED(&order->streams);
+    struct sc_stream *stream = sc_order_stream(order, ticket->stream);
+    bool blocking = stream->kind == SC_STREAM_BLOCKING;
+    ticket->legacy = blocking ? stream->context : 0;
+    if (blocking)
+        ticket->epoch = read_relaxed(&legacy_stream_of(order, stream)->calls);
+    ticket->number = draw_number(order, stream);
+}
+
+struct sc_ticket sc_order_issue(struct sc_order *order, uint32_t id)
+{
+    SC_ASSERT_GUARDED(&order->streams);
+    struct sc_ticket ticket = {.stream = id};
+    sc_order_note_work(order, id);
+    if (sc_order_stream(order, id)->kind == SC_STREAM_LEGACY)
+        ticket.epoch = read_relaxed(&sc_order_stream(order, id)->calls);
+    sc_order_renew_ticket(order, &ticket);
+    return ticket;
+}
+
+/* Sets the point's numbers to the present ones of its stream; leaves its clock. */
+static void renew_numbers(struct sc_stream *stream, struct sc_point *point)
+{
+    point->number = read_relaxed(&stream->front.issued);
+    if (stream->kind == SC_STREAM_LEGACY)
+        point->call = read_relaxed(&stream->ended);
+    if (stream->kind == SC_STREAM_BLOCKING) {
+        point->legacy = stream->context;
+        point->legacy_number = read_relaxed(&stream->touched);
+        point->call = read_relaxed(&stream->touched_calls);
+    }
+}
+
+struct sc_point sc_order_point(struct sc_order *order, uint32_t id)
+{
+    SC_ASSERT_GUARDED(&order->streams);
+    struct sc_stream *stream = sc_order_stream(order, id);
+    struct sc_point point = {.stream = id, .joined = retain_clock(stream->joined)};
+    renew_numbers(stream, &point);
+    return point;
+}
+
+void sc_order_renew_point(struct sc_order *order, struct sc_point *point)
+{
+    SC_ASSERT_GUARDED(&order->streams);
+    struct sc_stream *stream = sc_order_stream(order, point->stream);
+    if (point->joined != stream->joined) {
+        drop_clock(order, point->joined);
+        point->joined = retain_clock(stream->joined);
+    }
+    renew_numbers(stream, point);
+}
+
+/* Makes the stream's context a green one of the primary context, so that waits for the primary
+ * cover it. */
+void sc_order_set_primary(struct sc_order *order, uint32_t green, uint32_t primary)
+{
+    SC_ASSERT_GUARDED(&order->streams);
+    struct sc_stream *legacy = sc_order_stream(order, green);
+    legacy->primary = primary;
+    make_due(order, legacy, sc_order_stream(order, primary)->gate);
+}
+
+struct walk {
+    struct sc_order *order;
+    uint32_t context;
+    bool whole; /* true: all streams of the context and its green ones; false: those that its legacy
+                   stream joins */
+    bool due;   /* also what is due to the streams */
+};
+
+static bool is_walked(const struct walk *walk, const struct sc_stream *stream)
+{
+    if (stream->context != walk->context)
+        return walk->whole && legacy_stream_of(walk->order, stream)->primary == walk->context;
+    return walk->whole || stream->kind != SC_STREAM_NONBLOCKING;
+}
+
+/* Does the host know all that the stream has had to be done? A walk has nothing to take of it. */
+bool sc_order_is_idle(struct sc_stream *stream)
+{
+    return read_relaxed(&stream->front.issued) <= read_relaxed(&stream->done) &&
+           read_relaxed(&stream->ended) <= read_relaxed(&stream->done_calls) && !stream->joined &&
+           !stream->due && stream->kind != SC_STREAM_LEGACY;
+}
+
+/* Merges what is in no stream's clock: what removed streams had waited for, and what the context
+ * itself was told to wait for. */
+static void merge_beyond_streams(const struct walk *walk, struct sc_clock **clock,
+                                 const struct sc_stream *legacy)
+{
+    merge_into(walk->order, clock, legacy->awaited);
+    if (walk->whole) {
+        merge_into(walk->order, clock, legacy->orphaned);
+        merge_into(walk->order, clock, legacy->gate);
+    }
+}
+
+struct found {
+    struct sc_clock *clock; /* of the streams' own numbers */
+    struct sc_clock *joined;
+};
+
+/* Adds what one stream has issued, and what it has waited for, if the walk includes it. */
+static void visit_stream(const struct walk *walk, struct sc_stream *stream, struct found *found)
+{
+    struct sc_order *order = walk->order;
+    if (!is_walked(walk, stream))
+        return;
+    if (stream->joined && is_clock_known(order, stream->joined))
+        forget_joined(order, stream);
+    append_entry(order, found->clock,
+                 (struct entry){stream->id, read_relaxed(&stream->front.issued),
+                                read_relaxed(&stream->ended)});
+    merge_into(order, &found->joined, stream->joined);
+    if (walk->due)
+        merge_into(order, &found->joined, stream->due);
+    if (stream->kind == SC_STREAM_LEGACY)
+        merge_beyond_streams(walk, &found->joined, stream);
+}
+
+/* Visits those of 64 streams that are marked as live, and clears the marks of idle ones. */
+static void visit_live(const struct walk *walk, uint32_t first, struct found *found)
+{
+    uint64_t *live = &walk->order->live[first / 64];
+    for (uint64_t left = *live; left; left &= left - 1) {
+        uint32_t at = (uint32_t)__builtin_ctzll(left);
+        struct sc_stream *stream = sc_order_stream(walk->order, first + at);
+        if (sc_order_is_idle(stream)) {
+            stream->is_live = false;
+            *live &= ~(UINT64_C(1) << at);
+        } else {
+            visit_stream(walk, stream, found);
+        }
+    }
+}
+
+/* Returns the point of all work on the streams that the walk includes, as a clock. */
+static struct sc_point walk_context(const struct walk *walk)
+{
+    struct sc_order *order = walk->order;
+    uint32_t end = sc_pool_first_unused(&order->streams);
+    struct found found = {.clock = new_clock(order, end)};
+    if (!found.clock)
+        return (struct sc_point){0};
+    for (uint32_t first = 0; first < end && first < SC_ORDER_LIVE_MAX; first += 64)
+        visit_live(walk, first, &found);
+    for (uint32_t id = SC_ORDER_LIVE_MAX; id < end; id++)
+        visit_stream(walk, sc_order_stream(order, id), &found);
+    merge_into(order, &found.joined, found.clock);
+    drop_clock(order, found.clock);
+    return (struct sc_point){.joined = found.joined};
+}
+
+struct sc_point sc_order_legacy_point(struct sc_order *order, uint32_t legacy)
+{
+    SC_ASSERT_GUARDED(&order->streams);
+    return walk_context(&(struct walk){order, legacy, .whole = false});
+}
+
+struct sc_point sc_order_context_point(struct sc_order *order, uint32_t context)
+{
+    SC_ASSERT_GUARDED(&order->streams);
+    const uint32_t lacked = order->lacked;
+    struct sc_point point = walk_context(&(struct walk){order, context, .whole = true});
+    if (!point.joined && !order->retiring && order->lacked == lacked)
+        atomic_store_explicit(&sc_order_stream(order, context)->known_changes,
+                              read_relaxed(&order->changes), memory_order_release);
+    return point;
+}
+
+bool sc_order_is_context_known(struct sc_order *order, uint32_t context)
+{
+    return atomic_load_explicit(&sc_order_stream(order, context)->known_changes,
+                                memory_order_acquire) ==
+           atomic_load_explicit(&order->changes, memory_order_acquire);
+}
+
+struct sc_point sc_order_context_record(struct sc_order *order, uint32_t context)
+{
+    SC_ASSERT_GUARDED(&order->streams);
+    return walk_context(&(struct walk){order, context, .whole = true, .due = true});
+}
+
+struct sc_point sc_order_copy_point(const struct sc_point *point)
+{
+    retain_clock(point->joined);
+    return *point;
+}
+
+/* Extends the point by what another point covers. */
+void sc_order_join_other(struct sc_order *order, struct sc_point *point,
+                         const struct sc_point *other)
+{
+    SC_ASSERT_GUARDED(&order->streams);
+    const struct sc_stream *stream = sc_order_stream(order, point->stream);
+    if (other->joined && covers_clock(order, stream->joined, other->joined))
+        merge_into(order, &point->joined, other->joined);
+}
+
+void sc_order_release_point(struct sc_order *order, struct sc_point *point)
+{
+    SC_ASSERT_GUARDED(&order->streams);
+    drop_clock(order, point->joined);
+    *point = (struct sc_point){0};
+}
+
+/* Orders later work on the stream after the point; if it is a legacy stream, work on its blocking
+ * streams as well. */
+bool sc_order_note_wait(struct sc_order *order, uint32_t id, const struct sc_point *point)
+{
+    SC_ASSERT_GUARDED(&order->streams);
+    SC_TRACE("order-wait stream behind number", id, point->stream, point->number);
+    struct sc_stream *stream = sc_order_stream(order, id);
+    struct sc_clock *clock = NULL;
+    bool is_joined = sc_order_is_spare(stream) ||
+                     (merge_point(order, &clock, point) && join_and_hand_on(order, stream, clock));
+    if (is_joined && stream->kind == SC_STREAM_LEGACY)
+        is_joined = order_blocking_after(order, stream, clock);
+    drop_clock(order, clock);
+    return is_joined;
+}
+
+/* Makes the point due to all present streams, and keeps it for future ones. */
+void sc_order_note_context_wait(struct sc_order *order, uint32_t context,
+                                const struct sc_point *point)
+{
+    SC_ASSERT_GUARDED(&order->streams);
+    const struct walk walk = {order, context, .whole = true};
+    struct sc_clock *waited = new_clock(order, 0);
+    merge_point(order, &waited, point);
+    for (uint32_t id = 1; id < sc_pool_first_unused(&order->streams); id++) {
+        struct sc_stream *stream = sc_order_stream(order, id);
+        if (!stream->removed && is_walked(&walk, stream))
+            make_due(order, stream, waited);
+    }
+    merge_or_set(order, &sc_order_stream(order, context)->gate, waited);
+    drop_clock(order, waited);
+}
+
+/* Notes that the host knows everything in the clock to be done. */
+static void note_clock_known(struct sc_order *order, const struct sc_clock *clock)
+{
+    for (uint32_t i = 0; clock && i < clock->count; i++) {
+        struct sc_stream *stream = sc_order_stream(order, clock->entries[i].stream);
+        raise_value(&stream->done, clock->entries[i].number);
+        raise_value(&stream->done_calls, clock->entries[i].call);
+        SC_CHECK(sc_consistency_of_order(order, clock->entries[i].stream));
+    }
+}
+
+/* Is the slow part of sc_order_note_known, for a point with numbers of several streams. */
+static __attribute__((noinline)) void note_point_known(struct sc_order *order,
+                                                       const struct sc_point *point)
+{
+    union pair pair;
+    note_clock_known(order, own_entries(point, &pair));
+    note_clock_known(order, point->joined);
+}
+
+void sc_order_note_known(struct sc_order *order, const struct sc_point *point)
+{
+    SC_ASSERT_GUARDED(&order->streams);
+    SC_TRACE("known stream number", point->stream, point->number);
+    if (!sc_order_is_of_one_stream(point)) {
+        note_point_known(order, point);
+        return;
+    }
+    raise_value(&sc_order_stream(order, point->stream)->done, point->number);
+    SC_CHECK(sc_consistency_of_order(order, point->stream));
+}
+
+/* Notes that all work of the stream is known done, if nothing was issued since the point: the
+ * stream's numbers are still the point's. */
+void sc_order_note_all_known(struct sc_order *order, const struct sc_point *point)
+{
+    SC_ASSERT_GUARDED(&order->streams);
+    if (!point->stream)
+        return;
+    struct sc_stream *stream = sc_order_stream(order, point->stream);
+    struct sc_point now = {0};
+    renew_numbers(stream, &now);
+    bool is_legacy_known = stream->kind == SC_STREAM_BLOCKING &&
+                           is_joined_legacy_known(stream, legacy_stream_of(order, stream));
+    if (stream->kind == SC_STREAM_LEGACY || stream->joined != point->joined ||
+        now.number != point->number ||
+        (!is_legacy_known &&
+         (now.legacy_number != point->legacy_number || now.call != point->call)))
+        return;
+    forget_joined(order, stream);
+    atomic_store_explicit(&stream->known_changes, read_relaxed(&stream->changes),
+                          memory_order_release);
+}
+
+bool sc_order_is_all_known(struct sc_order *order, uint32_t id)
+{
+    struct sc_stream *stream = sc_order_stream(order, id);
+    uint64_t known_changes = atomic_load_explicit(&stream->known_changes, memory_order_acquire);
+    return stream->kind != SC_STREAM_LEGACY &&
+           known_changes == atomic_load_explicit(&stream->changes, memory_order_acquire);
+}
+
+bool sc_order_point_is_known(struct sc_order *order, const struct sc_point *point)
+{
+    union pair pair;
+    return is_clock_known(order, own_entries(point, &pair)) && is_clock_known(order, point->joined);
+}
+
+/* Notes that a signal covers the entry's operations. `own`: the signal is on the entry's stream
+ * itself. A signal on another stream comes after an event that was recorded after the entry's
+ * operations. The mark of the last of these may have been recorded after that event, marks of
+ * earlier ones cannot. */
+static void signal_entry(struct sc_order *order, const struct entry *entry, bool own)
+{
+    struct sc_stream *stream = sc_order_stream(order, entry->stream);
+    raise_value(&stream->signalled_calls, entry->call);
+    if (read_relaxed(&stream->signalled) >= entry->number)
+        return;
+    stream->signals[stream->signal_count++ % SC_SIGNALS_KEPT] =
+        (struct sc_signal){entry->number, own ? entry->number : entry->number - 1};
+    raise_value(&stream->signalled, entry->number);
+}
+
+void sc_order_skip_number(struct sc_order *order, uint32_t stream)
+{
+    SC_ASSERT_GUARDED(&order->streams);
+    draw_number(order, sc_order_stream(order, stream));
+}
+
+/* Notes that a signal on the legacy stream covers all work of its blocking streams. Skips a number
+ * on each, so that marks which are recorded there later have larger numbers than that work. */
+static void signal_blocking(struct sc_order *order, uint32_t legacy)
+{
+    for (uint32_t id = 1; id < sc_pool_first_unused(&order->streams); id++) {
+        struct sc_stream *stream = sc_order_stream(order, id);
+        if (stream->kind != SC_STREAM_BLOCKING || stream->context != legacy ||
+            sc_order_is_spare(stream))
+            continue;
+        signal_entry(order,
+                     &(struct entry){.stream = id, .number = read_relaxed(&stream->front.issued)},
+                     true);
+        draw_number(order, stream);
+    }
+}
+
+static void signal_clock(struct sc_order *order, const struct sc_clock *clock, uint32_t own)
+{
+    for (uint32_t i = 0; clock && i < clock->count; i++)
+        signal_entry(order, &clock->entries[i], clock->entries[i].stream == own);
+}
+
+/* Sets, with the first signal, the tie SC_TIE_SIGNALS of each stream. */
+static void tie_streams_to_signals(struct sc_order *order)
+{
+    if (sc_order_attends(order, SC_ATTENDS_SIGNALS))
+        return;
+    sc_order_attend(order, SC_ATTENDS_SIGNALS, true);
+    for (uint32_t id = 1; id < sc_pool_first_unused(&order->streams); id++)
+        update_tie(sc_order_stream(order, id), SC_TIE_SIGNALS, true);
+}
+
+/* Notes, for each entry of the clock, a signal that may have come before any mark. */
+static void note_past_signal(struct sc_order *order, const struct sc_clock *clock)
+{
+    for (uint32_t i = 0; clock && i < clock->count; i++)
+        raise_value(&sc_order_stream(order, clock->entries[i].stream)->signalled_past,
+                    clock->entries[i].number);
+}
+
+void sc_order_note_past_signal(struct sc_order *order, const struct sc_point *point)
+{
+    union pair pair;
+    note_past_signal(order, own_entries(point, &pair));
+    note_past_signal(order, point->joined);
+    sc_order_note_signal(order, point);
+}
+
+void sc_order_note_signal(struct sc_order *order, const struct sc_point *point)
+{
+    SC_ASSERT_GUARDED(&order->streams);
+    SC_TRACE("signal stream number", point->stream, point->number);
+    union pair pair;
+    tie_streams_to_signals(order);
+    signal_clock(order, own_entries(point, &pair), point->stream);
+    signal_clock(order, point->joined, point->stream);
+    if (point->stream && sc_order_stream(order, point->stream)->kind == SC_STREAM_LEGACY)
+        signal_blocking(order, point->stream);
+}
+
+/* Signals are kept in a ring. If one before the oldest kept may have been dropped, no mark is known
+ * to be recorded before it. */
+uint64_t sc_order_first_signal(struct sc_order *order, const struct sc_ticket *ticket)
+{
+    SC_ASSERT_GUARDED(&order->streams);
+    const struct sc_stream *stream = sc_order_stream(order, ticket->stream);
+    uint64_t count = stream->signal_count;
+    uint64_t oldest = count > SC_SIGNALS_KEPT ? count - SC_SIGNALS_KEPT : 0;
+    for (uint64_t i = oldest; i < count && stream->signalled_past < ticket->number; i++) {
+        const struct sc_signal *signal = &stream->signals[i % SC_SIGNALS_KEPT];
+        bool is_first = i > oldest || oldest == 0; /* an earlier signal may have been forgotten */
+        if (signal->number >= ticket->number)
+            return is_first && signal->marked >= ticket->number ? signal->marked : 0;
+    }
+    return 0;
+}
+
+static bool clock_covers(const struct sc_clock *clock, const struct sc_ticket *ticket)
+{
+    return find_entry(clock, ticket->stream).number >= ticket->number ||
+           (ticket->legacy && find_entry(clock, ticket->legacy).call > ticket->epoch);
+}
+
+bool sc_order_point_covers(const struct sc_point *point, const struct sc_ticket *ticket)
+{
+    union pair pair;
+    return clock_covers(own_entries(point, &pair), ticket) || clock_covers(point->joined, ticket);
+}
+
+/* Does the stream come after the operation: by the stream's clock, by what is due to it, or by the
+ * legacy stream's calls? */
+bool sc_order_covers(struct sc_order *order, uint32_t id, const struct sc_ticket *ticket)
+{
+    SC_ASSERT_GUARDED(&order->streams);
+    struct sc_stream *stream = sc_order_stream(order, id);
+    if (ticket->stream == id || sc_order_known_done(order, ticket) ||
+        clock_covers(stream->joined, ticket) || clock_covers(stream->due, ticket))
+        return true;
+    if (stream->kind == SC_STREAM_LEGACY)
+        return ticket->legacy == id || clock_covers(stream->awaited, ticket);
+    if (stream->kind != SC_STREAM_BLOCKING)
+        return false;
+    struct sc_stream *legacy = legacy_stream_of(order, stream);
+    return ticket->stream == stream->context ||
+           (ticket->legacy == stream->context && read_relaxed(&legacy->ended) > ticket->epoch) ||
+           clock_covers(legacy->behind, ticket);
+}
+
+/* ---- made of the functions above ---- */
+
+const struct sc_stream_front *sc_order_front(struct sc_order *order, uint32_t stream)
+{
+    return &sc_order_stream(order, stream)->front;
+}
+
+void sc_order_set_origin(struct sc_order *order, uint32_t stream, uint32_t origin)
+{
+    atomic_store_explicit(&sc_order_stream(order, stream)->origin, origin, memory_order_release);
+}
+
+struct sc_point sc_order_point_before(struct sc_order *order, uint32_t stream,
+                                      const struct sc_order_call *call)
+{
+    return call->stream ? sc_order_call_point(order, call) : sc_order_point(order, stream);
+}
+
+struct sc_point sc_order_begin_to_wait(struct sc_order *order, uint32_t stream,
+                                       struct sc_order_call *call)
+{
+    sc_order_begin_call(order, stream, call);
+    return sc_order_call_point(order, call);
+}
+
+void sc_order_note_call_signal(struct sc_order *order, uint32_t stream,
+                               const struct sc_order_call *call, bool is_past)
+{
+    struct sc_point point = sc_order_point_before(order, stream, call);
+    (is_past ? sc_order_note_past_signal : sc_order_note_signal)(order, &point);
+    sc_order_release_point(order, &point);
+    sc_order_issue(order, stream);
+}
+
+void sc_order_note_edge(struct sc_order *order, uint32_t stream, const struct sc_ticket *ticket)
+{
+    struct sc_point point = {.stream = ticket->stream, .number = ticket->number};
+    if (!ticket->legacy)
+        point.call = ticket->epoch;
+    sc_order_note_wait(order, stream, &point);
+}
+
+bool sc_order_may_be_signalled(struct sc_order *order, const struct sc_ticket *ticket)
+{
+    struct sc_stream *stream = sc_order_stream(order, ticket->stream);
+    if (atomic_load_explicit(&stream->signalled, memory_order_relaxed) >= ticket->number)
+        return true;
+    return ticket->legacy &&
+           atomic_load_explicit(&sc_order_stream(order, ticket->legacy)->signalled_calls,
+                                memory_order_relaxed) > ticket->epoch;
+}

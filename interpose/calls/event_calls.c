@@ -2,6 +2,7 @@
 #include "interpose/calls/event_calls.h"
 
 #include "common/checks.h"
+#include "common/points.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
 #include "interpose/capture/captures.h"
@@ -146,7 +147,7 @@ SC_INLINED struct sc_event_number begin_simple_record(struct sc_stream_record *s
     uint64_t number = sc_stream_front_issued(stream->front);
     return (struct sc_event_number){stream->id, number,
                                     sc_streams_has_handle(handle)
-                                        ? sc_unfinished_simple_record(&stream->unfinished)
+                                        ? sc_unfinished_simple_record(stream)
                                         : sc_unfinished_lone_record(stream)};
 }
 

@@ -1,6 +1,7 @@
 #include "interpose/calls/simple_copies.h"
 
 #include "common/op_kinds.h"
+#include "common/points.h"
 #include "common/ticks.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"

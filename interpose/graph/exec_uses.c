@@ -417,7 +417,8 @@ static void end_graph(void *context, struct sc_walked_graph *graph, const CUgrap
     if (!graph->flag || !names_memory(level.making->call->graph))
         return;
     bool known = note_notifiers(&level, nodes, count);
-    bool all = sc_unjudged_each(nodes, count, known ? tells_seen : NULL, unjudge_around, &level);
+    bool all =
+        sc_unjudged_each(nodes, count, known ? is_notifier_seen : NULL, unjudge_around, &level);
     if (!sc_device_nodes_are_watched())
         return;
     if (graph->depth == 0 && level.making->has_hosts)

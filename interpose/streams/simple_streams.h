@@ -19,7 +19,7 @@
 
 struct sc_stream_record;
 
-/* Does one of these ties bind the stream's next call? */
+/* Does one of these ties (enum sc_ties) bind the stream's next call? */
 SC_INLINED bool sc_streams_is_tied(const struct sc_stream_record *stream, unsigned ties)
 {
     return sc_unlikely(sc_stream_front_has_ties(stream->front, ties)) &&

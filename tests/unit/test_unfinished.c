@@ -279,7 +279,7 @@ START_TEST(what_overtakes_a_join_asks_for_another_note)
     ck_assert(!sc_unfinished_is_overtaken(one, noted));
     sc_unfinished_stream_done(one, since);
     ck_assert(!sc_unfinished_is_clear(one));
-    sc_unfinished_simple_record(&one->unfinished);
+    sc_unfinished_simple_record(one);
     ck_assert(sc_unfinished_is_overtaken(one, noted));
     noted = sc_unfinished_join_of(one, two, sc_unfinished_before_event(two));
     ck_assert(!sc_unfinished_is_overtaken(one, noted));

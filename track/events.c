@@ -150,7 +150,7 @@ static inline bool get_or_set_number(struct record *record, uintptr_t event,
                                      struct sc_event_number *number, bool sets)
 {
     const struct sc_point *point = &record->point;
-    if (atomic_load_explicit(&record->handle, memory_order_relaxed) != event)
+    if (__builtin_expect(atomic_load_explicit(&record->handle, memory_order_relaxed) != event, 0))
         return false;
     if (sets)
         set_plain_number(&record->point, number);

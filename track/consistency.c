@@ -135,8 +135,7 @@ void sc_consistency_of_order(struct sc_order *order, uint32_t id)
                   (stream->kind == SC_STREAM_BLOCKING) ||
               stream->kind == SC_STREAM_LEGACY);
     SC_ASSERT(sc_stream_front_has_ties(&stream->front, SC_TIE_DUE) == (stream->due != NULL));
-    SC_ASSERT(sc_stream_front_has_ties(&stream->front, SC_TIE_JOINED) || !stream->joined ||
-              stream->kind == SC_STREAM_BLOCKING);
+    SC_ASSERT(sc_stream_front_has_ties(&stream->front, SC_TIE_JOINED) || !stream->joined);
     SC_ASSERT(stream->kind == SC_STREAM_LEGACY || (!stream->gate && !stream->awaited));
     SC_ASSERT(stream->is_live || sc_order_is_idle(stream));
 }

@@ -81,7 +81,7 @@ bool sc_events_plain_point(struct sc_events *events, uintptr_t event, struct sc_
  * that was taken later. */
 static bool was_taken_later(const struct sc_point *point, const struct sc_point *other)
 {
-    if (!point->stream || point->stream != other->stream || point->legacy != other->legacy)
+    if (!point->stream || point->stream != other->stream)
         return false;
     if (point->number != other->number)
         return point->number > other->number;
@@ -154,7 +154,7 @@ static inline bool get_or_set_number(struct record *record, uintptr_t event,
                                      struct sc_event_number *number, bool sets)
 {
     const struct sc_point *point = &record->point;
-    if (atomic_load_explicit(&record->handle, memory_order_relaxed) != event)
+    if (__builtin_expect(atomic_load_explicit(&record->handle, memory_order_relaxed) != event, 0))
         return false;
     if (sets)
         set_plain_number(&record->point, number);

@@ -445,20 +445,41 @@ static void join_awaited(struct sc_order *order, struct sc_stream *legacy)
     legacy->awaited = NULL;
 }
 
+/* Has the blocking stream joined all calls of its legacy stream that have ended? */
+static bool has_joined_legacy(struct sc_stream *stream, struct sc_stream *legacy)
+{
+    return read_relaxed(&stream->touched) == read_relaxed(&legacy->front.issued) &&
+           read_relaxed(&stream->touched_calls) == read_relaxed(&legacy->ended) &&
+           read_relaxed(&stream->seen_version) == read_relaxed(&legacy->behind_version);
+}
+
+/* Does the host know all work of the legacy stream to be done that the blocking stream has joined?
+ */
+static bool is_joined_legacy_known(struct sc_stream *stream, struct sc_stream *legacy)
+{
+    return read_relaxed(&stream->touched) <= read_relaxed(&legacy->done) &&
+           read_relaxed(&stream->touched_calls) <= read_relaxed(&legacy->done_calls);
+}
+
 /* Returns true if a call on the stream has to be noted before it is made, to find its place among
  * the legacy stream's calls. A blocking stream needs that if the legacy stream has had a call, or
  * work, since the stream's last call. */
 bool sc_order_must_begin_call(struct sc_order *order, uint32_t id)
 {
+    return sc_order_is_tied(order, id, SC_TIE_KIND | SC_TIE_DUE);
+}
+
+bool sc_order_is_tied(struct sc_order *order, uint32_t id, unsigned ties)
+{
     struct sc_stream *stream = sc_order_stream(order, id);
-    if (sc_order_is_by_itself(order, id))
+    if (!sc_stream_front_has_ties(&stream->front, ties))
         return false;
-    if (stream->kind == SC_STREAM_LEGACY || sc_order_is_due(order, id))
+    if (stream->kind != SC_STREAM_BLOCKING ||
+        sc_stream_front_has_ties(&stream->front, ties & ~(unsigned)SC_TIE_KIND))
         return true;
     struct sc_stream *legacy = legacy_stream_of(order, stream);
-    return read_relaxed(&stream->touched) != read_relaxed(&legacy->front.issued) ||
-           read_relaxed(&stream->touched_calls) != read_relaxed(&legacy->ended) ||
-           read_relaxed(&stream->seen_version) != read_relaxed(&legacy->behind_version);
+    return !has_joined_legacy(stream, legacy) ||
+           (ties & SC_TIE_JOINED && !is_joined_legacy_known(stream, legacy));
 }
 
 /* Gives the call the next place among the legacy stream's calls. */
@@ -552,9 +573,11 @@ static void end_blocking_call(struct sc_order *order, struct sc_stream *stream,
     raise_value(&stream->touched, call->legacy_number);
     raise_value(&stream->touched_calls, call->place);
     count_change(order, stream);
-    if (read_relaxed(&stream->seen_version) < call->version &&
-        merge_into(order, &stream->joined, call->joined))
-        raise_value(&stream->seen_version, call->version);
+    if (read_relaxed(&stream->seen_version) >= call->version ||
+        !merge_into(order, &stream->joined, call->joined))
+        return;
+    update_tie(stream, SC_TIE_JOINED, stream->joined);
+    raise_value(&stream->seen_version, call->version);
 }
 
 /* Gives the stream what the call has joined. Does nothing for a stream that was removed during the
@@ -895,9 +918,12 @@ void sc_order_note_all_known(struct sc_order *order, const struct sc_point *poin
     struct sc_stream *stream = sc_order_stream(order, point->stream);
     struct sc_point now = {0};
     renew_numbers(stream, &now);
+    bool is_legacy_known = stream->kind == SC_STREAM_BLOCKING &&
+                           is_joined_legacy_known(stream, legacy_stream_of(order, stream));
     if (stream->kind == SC_STREAM_LEGACY || stream->joined != point->joined ||
-        now.number != point->number || now.legacy_number != point->legacy_number ||
-        now.call != point->call)
+        now.number != point->number ||
+        (!is_legacy_known &&
+         (now.legacy_number != point->legacy_number || now.call != point->call)))
         return;
     forget_joined(order, stream);
     atomic_store_explicit(&stream->known_changes, read_relaxed(&stream->changes),

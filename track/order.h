@@ -208,6 +208,12 @@ void sc_order_end_record(struct sc_order *order, struct sc_order_call *call, boo
  * sc_order_begin_call need not be called. Lock-free. */
 bool sc_order_must_begin_call(struct sc_order *order, uint32_t stream);
 
+/* Returns true if one of these ties of the stream (enum sc_ties) binds its next call. A blocking
+ * stream is not bound by its kind while it has joined all calls of the legacy stream that have
+ * ended. With SC_TIE_JOINED the host must also know what the stream has joined of these calls to be
+ * done: then the stream's point has one number. Lock-free. */
+bool sc_order_is_tied(struct sc_order *order, uint32_t stream, unsigned ties);
+
 /* Gives a new operation on the stream its ticket, as by a call that begins and ends at once. */
 struct sc_ticket sc_order_issue(struct sc_order *order, uint32_t stream);
 
@@ -326,8 +332,7 @@ static inline uint64_t sc_order_issued(struct sc_order *order, uint32_t stream)
 static inline bool sc_order_plain_point(struct sc_order *order, uint32_t id, struct sc_point *point)
 {
     *point = (struct sc_point){.stream = id, .number = sc_order_issued(order, id)};
-    return !sc_stream_front_has_ties(&sc_order_stream(order, id)->front,
-                                     SC_TIE_KIND | SC_TIE_DUE | SC_TIE_JOINED);
+    return !sc_order_is_tied(order, id, SC_TIE_KIND | SC_TIE_DUE | SC_TIE_JOINED);
 }
 
 /* Returns true if the stream's context was told to wait for something that the stream has not

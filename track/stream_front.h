@@ -34,8 +34,8 @@ enum sc_attends {
 /* The ties of a stream: what its next call may come after besides the stream's own work. */
 enum sc_ties {
     /* The next call may come after work on the legacy stream, or on all blocking streams: the
-     * stream is a blocking one, or the legacy stream of a context that has or had a blocking
-     * one. */
+     * stream is a blocking one, or the legacy stream of a context that has or had a blocking one.
+     * Whether such work is left on the legacy stream is told by sc_order_is_tied. */
     SC_TIE_KIND = 1,
     SC_TIE_DUE = 2,    /* what its context was told to wait for and the stream has not joined yet */
     SC_TIE_JOINED = 4, /* what the stream itself has waited for */

@@ -444,14 +444,14 @@ bool sc_track_is_known_done(struct sc_track *track, const struct sc_ticket *tick
     return sc_order_known_done(&track->order, ticket);
 }
 
-bool sc_track_is_due(struct sc_track *track, uint32_t stream)
-{
-    return sc_order_is_due(&track->order, stream);
-}
-
 bool sc_track_is_all_known(struct sc_track *track, uint32_t stream)
 {
     return sc_order_is_all_known(&track->order, stream);
+}
+
+bool sc_track_is_tied(struct sc_track *track, uint32_t stream, unsigned ties)
+{
+    return sc_order_is_tied(&track->order, stream, ties);
 }
 
 bool sc_track_is_context_known(struct sc_track *track, uint32_t legacy)

@@ -38,8 +38,10 @@ uint64_t sc_track_issued(struct sc_track *track, uint32_t stream);
  * to be done. See the functions called sc_order_* in track/order.h. */
 bool sc_track_is_complete(struct sc_track *track, const struct sc_ticket *ticket);
 bool sc_track_is_known_done(struct sc_track *track, const struct sc_ticket *ticket);
-bool sc_track_is_due(struct sc_track *track, uint32_t stream);
 bool sc_track_is_all_known(struct sc_track *track, uint32_t stream);
+
+/* Does one of these ties (enum sc_ties) bind the stream's next call? */
+bool sc_track_is_tied(struct sc_track *track, uint32_t stream, unsigned ties);
 
 /* Would the host learn nothing new from a wait for the context, of which this is the legacy stream?
  */

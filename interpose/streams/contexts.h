@@ -29,7 +29,7 @@
 
 #include "common/brief_lock.h"
 #include "interpose/driver/driver.h"
-#include "interpose/streams/unfinished.h"
+#include "interpose/streams/unfinished_times.h"
 
 struct sc_limit_event;
 struct sc_stream_record;

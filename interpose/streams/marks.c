@@ -655,7 +655,7 @@ static void forget_tail_if_idle(struct sc_stream_record *stream)
 
 bool sc_marks_is_fenced(const struct sc_stream_record *stream)
 {
-    return sc_track_is_due(&sc_track, stream->id);
+    return sc_track_is_tied(&sc_track, stream->id, SC_TIE_DUE);
 }
 
 /* Records the fence: the event that shows when a blocking stream's work is done, even when the

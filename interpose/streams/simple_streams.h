@@ -15,13 +15,21 @@
 #include "interpose/driver/driver.h"
 #include "interpose/streams/streams.h"
 #include "track/stream_front.h"
+#include "track/track_streams.h"
 
 struct sc_stream_record;
 
+/* Does one of these ties (enum sc_ties) bind the stream's next call? */
+SC_INLINED bool sc_streams_is_tied(const struct sc_stream_record *stream, unsigned ties)
+{
+    return sc_unlikely(sc_stream_front_has_ties(stream->front, ties)) &&
+           sc_track_is_tied(&sc_track, stream->id, ties);
+}
+
 /* Returns the stream's record if nothing rare goes on in the process (`least`: enum sc_simplicity
- * says what counts as rare) and the stream has none of these ties (enum sc_ties). NULL: the caller
- * has to take the slow way (sc_streams_find). Only one place of the hash table is looked at, where
- * another stream's record may be; so the record's own handle is compared. */
+ * says what counts as rare) and none of these ties (enum sc_ties) binds the stream. NULL: the
+ * caller has to take the slow way (sc_streams_find). Only one place of the hash table is looked at,
+ * where another stream's record may be; so the record's own handle is compared. */
 SC_INLINED struct sc_stream_record *sc_streams_find_simple(enum sc_simplicity least,
                                                            CUstream handle, unsigned ties)
 {
@@ -31,7 +39,7 @@ SC_INLINED struct sc_stream_record *sc_streams_find_simple(enum sc_simplicity le
         sc_handle_pointer(sc_handles_guess(&sc_streams_by_handle, (uintptr_t)handle));
     return sc_likely(stream && stream->handle == handle &&
                      !atomic_load_explicit(&stream->gone, memory_order_relaxed) &&
-                     !(ties && sc_stream_front_has_ties(stream->front, ties)))
+                     (!ties || !sc_streams_is_tied(stream, ties)))
                ? stream
                : NULL;
 }

@@ -16,6 +16,7 @@
 #include "interpose/streams/capturing.h"
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/marks.h"
+#include "interpose/streams/unfinished.h"
 #include "track/order_calls.h"
 #include "track/stream_front.h"
 #include "track/track.h"

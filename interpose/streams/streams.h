@@ -39,8 +39,9 @@
 #include <stdint.h>
 
 #include "common/points.h"
+#include "interpose/base/compiler.h"
 #include "interpose/streams/capturing.h"
-#include "interpose/streams/unfinished.h"
+#include "interpose/streams/unfinished_times.h"
 
 struct sc_context;
 struct sc_handles;

@@ -5,6 +5,7 @@
 #include "interpose/base/compiler.h"
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/streams.h"
+#include "track/stream_front.h"
 #include "track/track_streams.h"
 
 #include "common/poison.h"
@@ -260,7 +261,7 @@ static uint64_t begin_wait(_Atomic uint64_t *asked)
 
 uint64_t sc_unfinished_stream_since(struct sc_stream_record *stream)
 {
-    if (sc_unlikely(sc_track_is_due(&sc_track, stream->id)))
+    if (sc_unlikely(sc_track_is_tied(&sc_track, stream->id, SC_TIE_DUE)))
         return sc_unfinished_gate_ticks(stream->context) - 1;
     return begin_wait(stream->kind == SC_STREAM_LEGACY ? &stream->context->unfinished.asked_ticks
                                                        : &stream->unfinished.asked_ticks);
@@ -271,8 +272,7 @@ uint64_t sc_unfinished_before_simple_event(const struct sc_stream_record *stream
     return later(get(&stream->unfinished.own_ticks), get(&stream->unfinished.joined_ticks));
 }
 
-static __attribute__((noinline)) uint64_t raise_recorded(struct sc_stream_record *stream,
-                                                         uint64_t before)
+uint64_t sc_unfinished_raise_recorded(struct sc_stream_record *stream, uint64_t before)
 {
     raise_to(&stream->unfinished.recorded_ticks, before);
     return before;
@@ -283,12 +283,7 @@ SC_INLINED uint64_t note_record(struct sc_stream_record *stream, uint64_t before
 {
     return sc_likely(get(&stream->unfinished.recorded_ticks) >= before)
                ? before
-               : raise_recorded(stream, before);
-}
-
-uint64_t sc_unfinished_simple_record(struct sc_stream_record *stream)
-{
-    return note_record(stream, sc_unfinished_before_simple_event(stream));
+               : sc_unfinished_raise_recorded(stream, before);
 }
 
 uint64_t sc_unfinished_lone_record(struct sc_stream_record *stream)
@@ -313,7 +308,7 @@ uint64_t sc_unfinished_before_event(struct sc_stream_record *stream)
 {
     struct sc_context_unfinished *all = &stream->context->unfinished;
     uint64_t own = sc_unfinished_before_simple_event(stream);
-    if (sc_unlikely(sc_track_is_due(&sc_track, stream->id)))
+    if (sc_unlikely(sc_track_is_tied(&sc_track, stream->id, SC_TIE_DUE)))
         return sc_unfinished_gate_ticks(stream->context) - 1;
     if (stream->kind == SC_STREAM_LEGACY)
         own = later(own, later(get(&all->family.own_ticks), get(&all->legacy_ticks)));
@@ -466,7 +461,7 @@ static inline bool family_work_is_done(const struct sc_context_unfinished *all, 
 static bool is_by_itself(struct sc_stream_record *stream)
 {
     struct sc_context_unfinished *all = &stream->context->unfinished;
-    if (sc_track_is_due(&sc_track, stream->id) || stream->kind == SC_STREAM_LEGACY)
+    if (sc_track_is_tied(&sc_track, stream->id, SC_TIE_DUE) || stream->kind == SC_STREAM_LEGACY)
         return false;
     return stream->kind == SC_STREAM_NONBLOCKING || family_work_is_done(all, /*host_only=*/false) ||
            get(&all->legacy_ticks) <= get(&all->family.done_ticks);
@@ -560,7 +555,7 @@ bool sc_unfinished_is_hidden(struct sc_stream_record *stream, bool known)
 {
     struct sc_context_unfinished *all = &stream->context->unfinished;
     uint64_t queued = get(&stream->unfinished.queued_ticks);
-    if (sc_track_is_due(&sc_track, stream->id) &&
+    if (sc_track_is_tied(&sc_track, stream->id, SC_TIE_DUE) &&
         sc_unfinished_gate_ticks(stream->context) > queued)
         return true;
     uint64_t behind = later(queued, get(&all->family.done_ticks));

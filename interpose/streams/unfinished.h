@@ -32,7 +32,6 @@
  *   source: the memory that a copy reads
  *   ticket: the name of an operation: its stream, its number there, and its epoch
  *   ticks: a time of the processor's counter
- *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
  *   unfinished work: other work that may still run on a stream, as far as noted times tell
  */
 
@@ -43,51 +42,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct sc_stream_record;
+#include "interpose/base/compiler.h"
+#include "interpose/streams/streams.h"
+#include "interpose/streams/unfinished_times.h"
+
 struct sc_context;
-
-/* Work of another stream which the stream was told to wait for, by an event. */
-struct sc_joined_work {
-    _Atomic uint32_t stream; /* the tracker's id of the other stream; 0: the entry is empty */
-    /* when the last of that work was issued; UINT64_MAX: the entry is being changed */
-    _Atomic uint64_t work_ticks;
-    _Atomic uint64_t at_ticks; /* when the stream was told to wait */
-    _Atomic bool is_of_host;   /* some of that work may be a host function */
-};
-
-/* how many other streams have an entry; work that is joined from further ones counts as the
- * stream's own */
-enum { SC_JOINED_MAX = 4 };
-
-/* The times of one stream; or those of a family: the legacy stream and all blocking streams of a
- * context. */
-struct sc_unfinished {
-    _Atomic uint64_t own_ticks;    /* when the last work was issued that may write host memory */
-    _Atomic uint64_t joined_ticks; /* the same for work in `joined` */
-    _Atomic uint64_t asked_ticks;  /* what is issued from now on is no earlier: not before any wait
-                                      of the host for the stream that has begun */
-    _Atomic uint64_t done_ticks;   /* the host has waited for what was issued by then */
-    /* The last of such work that may be a host function. */
-    _Atomic uint64_t own_host_ticks, joined_host_ticks;
-    _Atomic uint64_t queued_ticks;   /* the last work that surely was in the stream's own queue */
-    _Atomic uint64_t recorded_ticks; /* the latest work before an event that was recorded */
-    _Atomic uint64_t since_ticks;    /* when the record became this stream's */
-    _Atomic bool is_joining;         /* a thread is changing `joined` */
-    struct sc_joined_work joined[SC_JOINED_MAX];
-};
-
-/* The times of a context. */
-struct sc_context_unfinished {
-    _Atomic uint64_t done_ticks;   /* what was issued by then is done, on all its streams */
-    _Atomic uint64_t asked_ticks;  /* as a stream's, of waits for the context; and no earlier than
-                                      waits_ticks */
-    _Atomic uint64_t waits_ticks;  /* when all its streams, and streams to come, were last told to
-                                      wait for an event */
-    _Atomic uint64_t latest_ticks; /* the latest time that the family has */
-    _Atomic uint64_t legacy_ticks; /* the last work on the legacy stream */
-    struct sc_unfinished family;
-    _Atomic uint64_t written_ticks; /* the last copy to the host that a blocking stream awaits */
-};
 
 /* Prepares the times for a new stream, or for the legacy stream of a new context. What the context
  * was told to wait for counts as unfinished. Needs the stream's lock. */
@@ -153,10 +112,26 @@ uint64_t sc_unfinished_context_since(struct sc_context *context);
 /* Returns the time of the latest work before an event that is about to be recorded on the stream;
  * 0: there is none. A wait of the host for the event covers what was issued by then. */
 uint64_t sc_unfinished_before_event(struct sc_stream_record *stream);
-/* Answer sc_unfinished_before_event for a non-blocking stream, whose own times suffice. The first
- * only returns the time; the second also notes that an event is recorded. */
+/* Answers sc_unfinished_before_event for a stream that is no legacy one, whose own times suffice.
+ * Notes nothing. */
 uint64_t sc_unfinished_before_simple_event(const struct sc_stream_record *stream);
-uint64_t sc_unfinished_simple_record(struct sc_stream_record *stream);
+
+/* Notes that an event is about to be recorded behind work of that time. Returns the time. */
+uint64_t sc_unfinished_raise_recorded(struct sc_stream_record *stream, uint64_t before);
+
+/* Answers sc_unfinished_before_event for the record of an event on a simple stream that is no
+ * legacy one, and notes the record. `unfinished`: the stream's. */
+SC_INLINED uint64_t sc_unfinished_simple_record(struct sc_stream_record *stream)
+{
+    struct sc_unfinished *unfinished = &stream->unfinished;
+    uint64_t own = atomic_load_explicit(&unfinished->own_ticks, memory_order_relaxed);
+    uint64_t joined = atomic_load_explicit(&unfinished->joined_ticks, memory_order_relaxed);
+    uint64_t before = own > joined ? own : joined;
+    return sc_likely(atomic_load_explicit(&unfinished->recorded_ticks, memory_order_relaxed) >=
+                     before)
+               ? before
+               : sc_unfinished_raise_recorded(stream, before);
+}
 
 /* Returns that time for a legacy stream without blocking streams, which counts as a stream of its
  * own. Called after the record; notes that the event is in the stream's own queue. */

@@ -257,6 +257,8 @@ static bool is_this_stream(const struct sc_stream_record *first, const void *str
     return first == stream;
 }
 
+/* Only captures of blocking streams stand in the way of the legacy stream, which would have to wait
+ * for them. */
 struct sc_capture sc_captures_find_blocking(const struct sc_context *context)
 {
     return find_capture(context, is_blocking, NULL);

@@ -71,6 +71,7 @@ __thread unsigned sc_booking_pools_seen;
 _Atomic uint64_t sc_booking_shared;
 _Atomic bool sc_booking_has_host_pools;
 
+/* Forgets which pool is the current one of each device: the program may have set another. */
 void sc_booking_pools_changed(void)
 {
     atomic_fetch_add(&sc_booking_pools_changes, 1);
@@ -192,6 +193,7 @@ unsigned sc_booking_place(const struct sc_memory *memory)
     return find_place(memory, context_of(memory));
 }
 
+/* Returns the number of the pool that the call names, or else of the place's current one. */
 static unsigned pool_of(const struct sc_memory *memory, unsigned place)
 {
     return memory->of ? named_pool(memory->of, &place) : current_pool(place);

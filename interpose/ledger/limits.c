@@ -306,6 +306,7 @@ static const struct sc_limit_event *describe_module(const struct sc_context *con
     return may_use.api ? &may_use : NULL;
 }
 
+/* Limits are of the primary context, also where a green context is current. */
 const struct sc_limit_event *sc_limits_heap_user(const struct sc_context *context)
 {
     const struct sc_context *owner = context->primary ? context->primary : context;
@@ -567,6 +568,7 @@ bool sc_limits_has_asked(CUfunction function)
            (atomic_load(&owner->heap_user) || atomic_load(&asked[both / 32 % ASKED_SLOTS]) == both);
 }
 
+/* Functions may have other handles from now on, so each is asked about anew. */
 void sc_limits_modules_changed(void)
 {
     for (unsigned i = 0; i < ASKED_SLOTS; i++)

@@ -284,6 +284,7 @@ void sc_managed_context_ended(const struct sc_context *context)
     sc_residence_end_context(&sc_residence, context->legacy);
 }
 
+/* At the end of the process there is time to wait for CUPTI's last records. */
 void sc_managed_end(void)
 {
     if (is_on())

@@ -35,6 +35,7 @@ static enum { UNTRIED, RESERVED, REFUSED } state;
 
 /* ---- the space ---- */
 
+/* Is the resource limited, or can that not be found out? */
 static bool has_limit(int resource)
 {
     struct rlimit limit;

@@ -165,6 +165,8 @@ static bool fits_huge_pages(size_t size_bytes)
 
 /* ---- budgets ---- */
 
+/* Returns the budget that the request is charged to: small blocks are counted; of larger ones the
+ * padding up to whole huge pages. */
 static struct budget *budget_of(const struct request *request)
 {
     if (request->size_bytes <= SMALL_MAX)
@@ -172,6 +174,7 @@ static struct budget *budget_of(const struct request *request)
     return request->size_bytes < LARGE_MIN ? &medium_padding_bytes : &large_padding_bytes;
 }
 
+/* Returns how much the request takes of its budget. */
 static size_t share_of(const struct request *request)
 {
     return request->size_bytes <= SMALL_MAX ? 1 : request->padding_bytes;
@@ -347,6 +350,7 @@ static uintptr_t make_within_budget(const struct request *request)
     return making.start;
 }
 
+/* Can a block that was made for one request serve the other? */
 static bool is_alike(const struct request *a, const struct request *b)
 {
     return a->size_bytes == b->size_bytes && a->flags == b->flags && a->context == b->context;
@@ -506,6 +510,7 @@ static bool is_waited_for(uintptr_t start)
            sc_real.cuCtxSynchronize;
 }
 
+/* Waits for the context, as the driver does before it frees, and keeps the block as a spare one. */
 static bool wait_and_keep(uintptr_t start)
 {
     CUcontext current = NULL;
@@ -529,6 +534,8 @@ static CUresult unregister_and_drop(uintptr_t start)
     return result == CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED ? CUDA_ERROR_INVALID_VALUE : result;
 }
 
+/* A block of the library's is unregistered, or kept as a spare; all other memory is the driver's.
+ */
 CUresult sc_pinned_free(void *address)
 {
     uintptr_t start = (uintptr_t)address;

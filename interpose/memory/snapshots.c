@@ -346,6 +346,7 @@ static void unmap_memory(const struct block *block)
     sc_pages_unmap(block->memory, block->bytes);
 }
 
+/* Staging memory is made with the first snapshot, and stays until the context ends. */
 bool sc_snapshots_have(const struct sc_context *context)
 {
     return atomic_load_explicit(&context->staging, memory_order_relaxed) != NULL;

@@ -384,6 +384,7 @@ static int pass_on(int number, const struct sigaction *action, struct sigaction 
     return result;
 }
 
+/* Are actions for this signal handled by the library by now? */
 static bool is_shared(int number)
 {
     return number == SIGSEGV ? sc_sharing_is_on() : sc_sharing_has_handlers();

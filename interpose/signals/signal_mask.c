@@ -184,6 +184,7 @@ static void block_in_linux(void)
  * (`real_in_child` is its pid). */
 static _Atomic pid_t real_in_child;
 
+/* Is this the child of a vfork in which Linux's mask is the one that the program believes? */
 static bool is_real_in_child(void)
 {
     return atomic_load_explicit(&real_in_child, memory_order_relaxed) == getpid();

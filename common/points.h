@@ -73,7 +73,8 @@ struct sc_order_call {
     /* On a blocking stream: the number of the last operation on the legacy stream that the call is
      * ordered after. */
     uint64_t legacy_number;
-    uint64_t version;        /* of `joined`: joined_version, or behind_version (track/order.h) */
+    uint64_t version;        /* the version of `joined`: the legacy stream's joined_version or, on a
+                                blocking stream, its behind_version (track/order.h) */
     struct sc_clock *joined; /* what the legacy stream had waited for before the call */
     struct sc_clock *waited; /* what the call itself makes its stream wait for */
     struct sc_clock *due;    /* what its stream was still to wait for when it began */

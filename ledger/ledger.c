@@ -496,8 +496,9 @@ static void put_back(struct sc_ledger *ledger, uint32_t *link,
         count_in_pool(ledger, entry);
 }
 
-/* A block that another thread's refused free has entered again meanwhile is the one that was freed.
- * Else the free is counted as one of an unknown name, and the name is remembered. */
+/* If a free of the block seemed refused, the block was entered again (came_back), and this free is
+ * of that block. Else nothing is known of the address: the free is counted, and the address
+ * remembered. */
 void sc_ledger_freed_unknown(struct sc_ledger *ledger, uint64_t name)
 {
     lock_ledger(ledger);

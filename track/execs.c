@@ -1,4 +1,9 @@
 /* Execs: how they are made and launched, their uses, and their host nodes. */
+
+/* Terms (docs/glossary.md):
+ *   exec: an instantiated graph (CUgraphExec)
+ *   watched node: a host node each run of which the library sees
+ */
 #include <string.h>
 
 #include "track/graph_frees.h"

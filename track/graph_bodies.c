@@ -6,6 +6,12 @@
  * child's nodes, and the new child does not tell these names. So all uses of the new child bear the
  * name of the node that has the child. A change of a node inside of that may concern any of these
  * uses. */
+
+/* Terms (docs/glossary.md):
+ *   body: a graph in a conditional node
+ *   exec: an instantiated graph (CUgraphExec)
+ *   inner node: a node in a child graph or a body
+ */
 #include "common/checks.h"
 #include "track/graph_place.h"
 #include "track/graphs_internal.h"

@@ -1,5 +1,11 @@
 /* Device memory of an exec besides what its nodes use of it: memory that nodes allocate and free
  * themselves, and races. */
+
+/* Terms (docs/glossary.md):
+ *   exec: an instantiated graph (CUgraphExec)
+ *   unjudged: of an operation of a graph: its order cannot be seen, so nothing about it is
+ *       reported
+ */
 #include "common/checks.h"
 #include "track/graphs_internal.h"
 #include "track/order.h"

@@ -1,5 +1,13 @@
 /* What is kept for single nodes besides the memory that they use: whether they are enabled and
  * judged, what they tell, the events that they record and wait for, and their names. */
+
+/* Terms (docs/glossary.md):
+ *   body: a graph in a conditional node
+ *   exec: an instantiated graph (CUgraphExec)
+ *   inner node: a node in a child graph or a body
+ *   source: the memory that a copy reads
+ *   stage: the part of a graph's nodes that one notifier tells the host of
+ */
 #include <string.h>
 
 #include "common/checks.h"

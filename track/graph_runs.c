@@ -1,5 +1,13 @@
 /* Runs: the memory of an exec as a launch uses it. Uses of neighbouring host memory are merged into
  * the largest possible runs. */
+
+/* Terms (docs/glossary.md):
+ *   exec: an instantiated graph (CUgraphExec)
+ *   run: adjoining uses of an exec, recorded as one operation
+ *   stage: the part of a graph's nodes that one notifier tells the host of
+ *   unjudged: of an operation of a graph: its order cannot be seen, so nothing about it is
+ *       reported
+ */
 #include "common/checks.h"
 #include "track/graphs_internal.h"
 #include "track/ordering.h"

@@ -378,9 +378,10 @@ void sc_graphs_drop_addresses(struct sc_graphs *graphs, uintptr_t handle, uintpt
  * are not judged. */
 void sc_graphs_make_runs(struct sc_graphs *graphs, uintptr_t handle);
 
-/* Selects runs of device memory. Before a launch, to compare with earlier work: ALL; FREE, those
- * that are not after a node which may wait for the program; GATED, those that are. After a launch,
- * to record: IN_FLIGHT, or those of one stage (a number of 0 or more). */
+/* Which runs of device memory are meant. Before a launch, to be compared with earlier work: ALL of
+ * them; FREE, those before which no node may wait for the program; GATED, the others. After a
+ * launch, to be recorded: IN_FLIGHT, all that are recorded; or, as a number of 0 or more, those of
+ * one stage. */
 enum { SC_RUNS_ALL = -1, SC_RUNS_FREE = -2, SC_RUNS_GATED = -3, SC_RUNS_IN_FLIGHT = -4 };
 /* Returns true if the run is selected by `which` and its order is not unknown. Pure. */
 bool sc_graphs_run_is_selected(const struct sc_graph_use *run, int which);

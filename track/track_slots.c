@@ -1,5 +1,19 @@
 /* The tracker's functions for snapshots: they take slots of staging memory for sources that
  * operations are to read. */
+
+/* Terms (docs/glossary.md):
+ *   complete: finished by the device, whether or not the program knows
+ *   in flight: issued, and the host does not know yet that it is done
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   range: host memory that the driver knows: one allocation or one registration
+ *   simple copy: a copy between device and pinned memory, on a stream without ties, with no
+ *       conflict
+ *   slot: the place of one snapshot in staging memory
+ *   snapshot: a copy of a small source, which the device reads instead of the source
+ *   source: the memory that a copy reads
+ *   staging memory: pinned memory of the library's, cut into slots for snapshots
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ */
 #include <errno.h>
 
 #include "track/blocks.h"

@@ -7,6 +7,13 @@
  * returns, so its node reads a copy of it. The driver is asked first: one that takes the batch
  * (CUDA 13.5 has nodes for it) makes its own nodes, and the graph then names what the copies name.
  */
+
+/* Terms (docs/glossary.md):
+ *   legacy stream: a context's default stream, which is ordered with all its blocking streams
+ *   snapshot: a copy of a small source, which the device reads instead of the source
+ *   source: the memory that a copy reads
+ *   wrapper: our function in the place of one of the driver's
+ */
 #include "common/hazard_words.h"
 #include "common/shape.h"
 #include "interpose/calls/batch.h"

@@ -4,6 +4,12 @@
  * malloc gives back at the break (free, malloc_trim) does not come by here. That is no loss either:
  * the program has freed it, and what is in flight there is not freed yet (free.c).
  */
+
+/* Terms (docs/glossary.md):
+ *   hook: our function in the place of one of the C library's
+ *   in flight: issued, and the host does not know yet that it is done
+ *   loss: memory that goes otherwise than by a free: munmap, shmdt, dlclose, the end of a thread
+ */
 #include <stdint.h>
 #include <string.h>
 #include <unistd.h>

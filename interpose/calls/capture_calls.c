@@ -1,6 +1,10 @@
 /* Captures begin and end. Meanwhile the reaper must not record an event on the stream that begins
  * one: the stream is locked. */
 
+/* Terms (docs/glossary.md):
+ *   reaper: the library's thread that judges hazards, reports them and frees held memory
+ */
+
 #include "common/checks.h"
 #include "interpose/base/process.h"
 #include "interpose/capture/beside.h"

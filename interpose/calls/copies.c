@@ -1,4 +1,10 @@
 /* Asynchronous copies, memsets and prefetches. */
+
+/* Terms (docs/glossary.md):
+ *   snapshot: a copy of a small source, which the device reads instead of the source
+ *   source: the memory that a copy reads
+ *   wrapper: our function in the place of one of the driver's
+ */
 #include "common/op_kinds.h"
 #include "common/shape.h"
 #include "interpose/base/compiler.h"

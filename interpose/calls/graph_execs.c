@@ -1,5 +1,11 @@
 /* Execs: made, updated, changed, destroyed. What their nodes do is noted in graph/exec_uses.h. */
 
+/* Terms (docs/glossary.md):
+ *   exec: an instantiated graph (CUgraphExec)
+ *   inner node: a node in a child graph or a body
+ *   ledger: which memory the process has, and which call stack asked for it
+ */
+
 #include "common/op_kinds.h"
 #include "common/unsure.h"
 #include "interpose/base/process.h"

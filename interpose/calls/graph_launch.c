@@ -1,6 +1,20 @@
 /* Launches of graphs. Each run of host memory that the exec names becomes one operation on the
  * stream. An exec that names memory freed since (SC401), or a frame that has returned (SC402), is
  * reported before it runs. */
+
+/* Terms (docs/glossary.md):
+ *   exec: an instantiated graph (CUgraphExec)
+ *   hazard: a mistake that may do harm: a code, the operation it hurts, and the event
+ *   held: of memory: freed by the program, and kept by the library until the device is done
+ *   host function: a function that the driver calls in a stream's order (cuLaunchHostFunc)
+ *   known done: waited for by the program, itself or by something behind it
+ *   not judged: of a touch or operation: it got no verdict; counted by reason
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   redirect: to let a node of an exec read a copy instead of a stack
+ *   source: the memory that a copy reads
+ *   stage: the part of a graph's nodes that one notifier tells the host of
+ *   ticket: the name of an operation: its stream, its number there, and its epoch
+ */
 #include <string.h>
 
 #include "common/hazard_words.h"

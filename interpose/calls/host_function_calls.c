@@ -1,5 +1,11 @@
 /* Host functions: when one starts, everything before it on its stream is done. The driver is given
  * a function of ours, which notes that and calls the program's. */
+
+/* Terms (docs/glossary.md):
+ *   detour: an operation of the legacy stream that the library issues on a private stream
+ *   host function: a function that the driver calls in a stream's order (cuLaunchHostFunc)
+ *   known done: waited for by the program, itself or by something behind it
+ */
 #include "common/arena.h"
 #include "common/checks.h"
 #include "common/ticks.h"

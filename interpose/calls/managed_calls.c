@@ -1,5 +1,10 @@
 /* Where managed memory is to lie: advice, prefetches of several parts, and what lies nowhere. A
  * prefetch of one part is an operation as copies are (copies.c). */
+
+/* Terms (docs/glossary.md):
+ *   legacy stream: a context's default stream, which is ordered with all its blocking streams
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ */
 #include "interpose/calls/memory.h"
 #include "interpose/calls/work.h"
 #include "interpose/capture/permits.h"

@@ -1,6 +1,10 @@
 /* Calls that give memory, take it back, or make the driver reserve some: each is forwarded and told
  * of (memory.h). Also calls that are wrapped only because no capture permits them (docs/driver.md).
  */
+
+/* Terms (docs/glossary.md):
+ *   ledger: which memory the process has, and which call stack asked for it
+ */
 #include "interpose/base/compiler.h"
 #include "interpose/calls/host_memory.h"
 #include "interpose/calls/memory.h"

@@ -1,6 +1,18 @@
 /* Work that uses no host memory that could be guarded, but that orders operations that do: a kernel
  * on the legacy stream joins every blocking stream. On other streams there is little to do: a mark
  * is recorded behind recent copies, and other work than copies is noted to be unfinished. */
+
+/* Terms (docs/glossary.md):
+ *   blocking stream: a stream without CU_STREAM_NON_BLOCKING
+ *   detour: an operation of the legacy stream that the library issues on a private stream
+ *   guard: page protection of the memory of operations in flight
+ *   ledger: which memory the process has, and which call stack asked for it
+ *   legacy stream: a context's default stream, which is ordered with all its blocking streams
+ *   not watched: of an operation: an early touch of it could not be seen
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   post-mortem: the report's line that says what was in flight when a context was lost
+ *   wrapper: our function in the place of one of the driver's
+ */
 #include "common/op_kinds.h"
 #include "common/points.h"
 #include "common/ticks.h"

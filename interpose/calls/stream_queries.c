@@ -1,6 +1,12 @@
 /* What programs ask the driver about a stream. A question breaks a capture if it is about a stream
  * that captures, or about the legacy stream while a blocking stream captures (docs/driver.md, Q21
  * and Q27). The library knows the answers for the legacy stream, but for its id. */
+
+/* Terms (docs/glossary.md):
+ *   blocking stream: a stream without CU_STREAM_NON_BLOCKING
+ *   legacy stream: a context's default stream, which is ordered with all its blocking streams
+ *   wrapper: our function in the place of one of the driver's
+ */
 #include "interpose/capture/detours.h"
 #include "interpose/capture/permits.h"
 #include "interpose/driver/driver.h"

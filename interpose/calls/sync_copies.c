@@ -4,6 +4,14 @@
  * it on its stream is done. Its own bytes may still be on their way then (pageable source). For
  * copies between device addresses, and for memsets of device memory, the host does not wait: they
  * are only work. (track/copy_manner.h; docs/driver.md, Q5, Q6, Synchronous copies) */
+
+/* Terms (docs/glossary.md):
+ *   blocking stream: a stream without CU_STREAM_NON_BLOCKING
+ *   detour: an operation of the legacy stream that the library issues on a private stream
+ *   legacy stream: a context's default stream, which is ordered with all its blocking streams
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   source: the memory that a copy reads
+ */
 #include "common/pages.h"
 #include "common/points.h"
 #include "common/shape.h"

@@ -6,6 +6,11 @@
  * which object asks. With a frame of ours in between, RTLD_NEXT, RTLD_DEFAULT and the RUNPATH would
  * be those of the wrong object. Nothing here may allocate: allocators call dlsym while they start.
  */
+
+/* Terms (docs/glossary.md):
+ *   hook: our function in the place of one of the C library's
+ *   wrapper: our function in the place of one of the driver's
+ */
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -50,8 +55,8 @@ static void *driver_symbol(void *handle, const char *name, void *found)
     return sc_driver_wrapper_of(found);
 }
 
-/* Functions that others look up in this library itself, and in every other one that they load: no
- * hooks. */
+/* Is it a function that a tool looks up in each library which it loads, so also in this one? Such a
+ * function of ours is no hook, and the program must not get it. */
 static bool is_no_hook(const char *name)
 {
     return sc_exported_is(name, "InitializeInjection") ||

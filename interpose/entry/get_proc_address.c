@@ -3,6 +3,10 @@
  * The real driver chooses a function by name, version and flags. The wrapper of exactly that
  * function is found by its address. A function that we do not wrap is returned as it is.
  */
+
+/* Terms (docs/glossary.md):
+ *   wrapper: our function in the place of one of the driver's
+ */
 #include "interpose/base/upcalls.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/wrap.h"

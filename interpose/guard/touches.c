@@ -260,7 +260,8 @@ static bool drop_synchronising_kernels(struct sc_ops *ops, const struct touch *t
 }
 
 /* Sets touch->is_stuck if the GPU kernel that forbids the touch has made no progress for so long
- * that it may wait for the touch. */
+ * that it may wait for the touch. The time does not count while a host function stands before the
+ * kernel, since the kernel has not begun then. */
 static void check_stuck(struct touch *touch)
 {
     if (touch->is_after_function)

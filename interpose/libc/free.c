@@ -5,6 +5,16 @@
  * only when they have found a hazard. They work before any constructor has run: the loader calls
  * free as soon as this object is loaded.
  */
+
+/* Terms (docs/glossary.md):
+ *   complete: finished by the device, whether or not the program knows
+ *   culprit: the call or instruction that came too early
+ *   deferred: of a free: done later, when the hold on the memory has ended
+ *   hazard: a mistake that may do harm: a code, the operation it hurts, and the event
+ *   hook: our function in the place of one of the C library's
+ *   in flight: issued, and the host does not know yet that it is done
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ */
 #include <errno.h>
 #include <malloc.h>
 #include <stdatomic.h>

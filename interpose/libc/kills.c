@@ -1,5 +1,9 @@
 /* Hooks of kill and killpg. A process that kills another one of its run informs `safecopy run`
  * (report/roll.h), which then knows why that one's report has no end. */
+
+/* Terms (docs/glossary.md):
+ *   hook: our function in the place of one of the C library's
+ */
 #include <signal.h>
 #include <sys/types.h>
 #include <unistd.h>

@@ -4,6 +4,13 @@
  * segment attached, and may wait for that. Only Linux knows what shmdt unmaps, so /proc/self/maps
  * is read. No size is stored, since parts may have been unmapped, moved or replaced meanwhile.
  * Nothing is read if nothing is registered or in flight. */
+
+/* Terms (docs/glossary.md):
+ *   deferred: of a free: done later, when the hold on the memory has ended
+ *   hook: our function in the place of one of the C library's
+ *   in flight: issued, and the host does not know yet that it is done
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -11,6 +11,15 @@
  * A module whose destructors do not call __cxa_finalize is reported, and not waited for. A copy
  * that the module's own code has issued is reported with frames that have no names any more.
  */
+
+/* Terms (docs/glossary.md):
+ *   complete: finished by the device, whether or not the program knows
+ *   hazard: a mistake that may do harm: a code, the operation it hurts, and the event
+ *   hook: our function in the place of one of the C library's
+ *   in flight: issued, and the host does not know yet that it is done
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   reaper: the library's thread that judges hazards, reports them and frees held memory
+ */
 #include <dlfcn.h>
 #include <link.h>
 #include <string.h>

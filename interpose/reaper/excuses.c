@@ -36,6 +36,8 @@ static struct sc_op_info earlier_operation(const struct sc_excuse *excuse)
                                .ticks = excuse->issued_ticks};
 }
 
+/* Returns the second operation as a query about host functions, which only look at stream and time.
+ */
 static struct sc_op_info later_operation(const struct sc_excuse *excuse)
 {
     return (struct sc_op_info){.ticket = {.stream = excuse->later_op_stream},

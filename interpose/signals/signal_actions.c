@@ -5,6 +5,11 @@
  * The library keeps the program's action for SIGSEGV (signals.h). The masks of other handlers do
  * not really block SIGSEGV. What the thread believes of SIGSEGV is in the frame that handlers find,
  * and return to (sigreturn.h). What the program reads back is what it has set. */
+
+/* Terms (docs/glossary.md):
+ *   hook: our function in the place of one of the C library's
+ *   touch: a read or write of host memory by the program, by the kernel for it, or within a call
+ */
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>

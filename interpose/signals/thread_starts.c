@@ -5,6 +5,10 @@
  * thread that exists only because of the library blocks all signals but those of faults: one that
  * CUPTI starts while only the library uses CUPTI. The driver's threads, and those of a CUPTI that a
  * tool uses, are as they would be without the library. */
+
+/* Terms (docs/glossary.md):
+ *   hook: our function in the place of one of the C library's
+ */
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>

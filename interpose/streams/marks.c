@@ -544,6 +544,7 @@ void sc_marks_issued(struct sc_stream_record *stream, size_t size_bytes, bool sn
     stream->marks.took_ticks = sc_ticks() - before;
 }
 
+/* Passes the size from which on each operation gets a mark of its own. */
 void sc_marks_issued_alone(struct sc_stream_record *stream, uint64_t now_ticks)
 {
     sc_marks_issued(stream, MARK_BYTES_MIN, /*snapshotted=*/false, now_ticks);

@@ -1,5 +1,10 @@
 /* The hook of sigaltstack. Linux may write to an alternate stack at any time, so its pages are not
  * guarded. */
+
+/* Terms (docs/glossary.md):
+ *   guard: page protection of the memory of operations in flight
+ *   hook: our function in the place of one of the C library's
+ */
 #include <errno.h>
 #include <signal.h>
 

@@ -9,6 +9,12 @@
  * pinned memory, 1.4 ns longer between ranges, and 7 ns longer within 2 MB of a range.
  *
  * Not handled: an object on which threads sleep already when its memory is registered. */
+
+/* Terms (docs/glossary.md):
+ *   guard: page protection of the memory of operations in flight
+ *   hook: our function in the place of one of the C library's
+ *   range: host memory that the driver knows: one allocation or one registration
+ */
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdio.h>

@@ -10,6 +10,14 @@
  *   not in the page tables would fail.
  *
  * What is lost by an advice is handled in libc/advice.h. */
+
+/* Terms (docs/glossary.md):
+ *   guard: page protection of the memory of operations in flight
+ *   hazard: a mistake that may do harm: a code, the operation it hurts, and the event
+ *   hook: our function in the place of one of the C library's
+ *   loan: memory that a system call uses, unprotected until the call returns
+ *   touch: a read or write of host memory by the program, by the kernel for it, or within a call
+ */
 #include <errno.h>
 #include <stddef.h>
 #include <sys/mman.h>

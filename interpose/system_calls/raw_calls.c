@@ -9,6 +9,13 @@
  *
  * Async-signal-safe and no cancellation point, as libc's is. The library's own calls do not come
  * here (common/kernel.h). */
+
+/* Terms (docs/glossary.md):
+ *   guard: page protection of the memory of operations in flight
+ *   hook: our function in the place of one of the C library's
+ *   host function: a function that the driver calls in a stream's order (cuLaunchHostFunc)
+ *   range: host memory that the driver knows: one allocation or one registration
+ */
 #include <errno.h>
 #include <linux/futex.h>
 #include <signal.h>

@@ -4,6 +4,7 @@
  *   exec: an instantiated graph (CUgraphExec)
  *   watched node: a host node each run of which the library sees
  */
+
 #include <string.h>
 
 #include "track/graph_frees.h"

@@ -12,6 +12,7 @@
  *   exec: an instantiated graph (CUgraphExec)
  *   inner node: a node in a child graph or a body
  */
+
 #include "common/checks.h"
 #include "track/graph_place.h"
 #include "track/graphs_internal.h"

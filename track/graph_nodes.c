@@ -8,6 +8,7 @@
  *   source: the memory that a copy reads
  *   stage: the part of a graph's nodes that one notifier tells the host of
  */
+
 #include <string.h>
 
 #include "common/checks.h"

@@ -8,6 +8,7 @@
  *   unjudged: of an operation of a graph: its order cannot be seen, so nothing about it is
  *       reported
  */
+
 #include "common/checks.h"
 #include "track/graphs_internal.h"
 #include "track/ordering.h"

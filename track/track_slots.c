@@ -14,6 +14,7 @@
  *   staging memory: pinned memory of the library's, cut into slots for snapshots
  *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
  */
+
 #include <errno.h>
 
 #include "track/blocks.h"

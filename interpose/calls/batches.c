@@ -14,6 +14,7 @@
  *   source: the memory that a copy reads
  *   wrapper: our function in the place of one of the driver's
  */
+
 #include "common/hazard_words.h"
 #include "common/shape.h"
 #include "interpose/calls/batch.h"

@@ -10,6 +10,7 @@
  *   in flight: issued, and the host does not know yet that it is done
  *   loss: memory that goes otherwise than by a free: munmap, shmdt, dlclose, the end of a thread
  */
+
 #include <stdint.h>
 #include <string.h>
 #include <unistd.h>

@@ -5,6 +5,7 @@
  *   source: the memory that a copy reads
  *   wrapper: our function in the place of one of the driver's
  */
+
 #include "common/op_kinds.h"
 #include "common/shape.h"
 #include "interpose/base/compiler.h"

@@ -15,6 +15,7 @@
  *   stage: the part of a graph's nodes that one notifier tells the host of
  *   ticket: the name of an operation: its stream, its number there, and its epoch
  */
+
 #include <string.h>
 
 #include "common/hazard_words.h"

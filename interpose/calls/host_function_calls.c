@@ -6,6 +6,7 @@
  *   host function: a function that the driver calls in a stream's order (cuLaunchHostFunc)
  *   known done: waited for by the program, itself or by something behind it
  */
+
 #include "common/arena.h"
 #include "common/checks.h"
 #include "common/ticks.h"

@@ -5,6 +5,7 @@
  *   legacy stream: a context's default stream, which is ordered with all its blocking streams
  *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
  */
+
 #include "interpose/calls/memory.h"
 #include "interpose/calls/work.h"
 #include "interpose/capture/permits.h"

@@ -5,6 +5,7 @@
 /* Terms (docs/glossary.md):
  *   ledger: which memory the process has, and which call stack asked for it
  */
+
 #include "interpose/base/compiler.h"
 #include "interpose/calls/host_memory.h"
 #include "interpose/calls/memory.h"

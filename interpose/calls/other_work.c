@@ -13,6 +13,7 @@
  *   post-mortem: the report's line that says what was in flight when a context was lost
  *   wrapper: our function in the place of one of the driver's
  */
+
 #include "common/op_kinds.h"
 #include "common/points.h"
 #include "common/ticks.h"

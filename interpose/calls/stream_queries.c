@@ -7,6 +7,7 @@
  *   legacy stream: a context's default stream, which is ordered with all its blocking streams
  *   wrapper: our function in the place of one of the driver's
  */
+
 #include "interpose/capture/detours.h"
 #include "interpose/capture/permits.h"
 #include "interpose/driver/driver.h"

@@ -12,6 +12,7 @@
  *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
  *   source: the memory that a copy reads
  */
+
 #include "common/pages.h"
 #include "common/points.h"
 #include "common/shape.h"

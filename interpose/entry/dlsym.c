@@ -11,6 +11,7 @@
  *   hook: our function in the place of one of the C library's
  *   wrapper: our function in the place of one of the driver's
  */
+
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stddef.h>

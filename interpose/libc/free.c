@@ -15,6 +15,7 @@
  *   in flight: issued, and the host does not know yet that it is done
  *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
  */
+
 #include <errno.h>
 #include <malloc.h>
 #include <stdatomic.h>

@@ -4,6 +4,7 @@
 /* Terms (docs/glossary.md):
  *   hook: our function in the place of one of the C library's
  */
+
 #include <signal.h>
 #include <sys/types.h>
 #include <unistd.h>

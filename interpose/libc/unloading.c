@@ -20,6 +20,7 @@
  *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
  *   reaper: the library's thread that judges hazards, reports them and frees held memory
  */
+
 #include <dlfcn.h>
 #include <link.h>
 #include <string.h>

@@ -10,6 +10,7 @@
  *   hook: our function in the place of one of the C library's
  *   touch: a read or write of host memory by the program, by the kernel for it, or within a call
  */
+
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>

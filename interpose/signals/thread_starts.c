@@ -9,6 +9,7 @@
 /* Terms (docs/glossary.md):
  *   hook: our function in the place of one of the C library's
  */
+
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>

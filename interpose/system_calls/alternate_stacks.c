@@ -5,6 +5,7 @@
  *   guard: page protection of the memory of operations in flight
  *   hook: our function in the place of one of the C library's
  */
+
 #include <errno.h>
 #include <signal.h>
 

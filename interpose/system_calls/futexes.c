@@ -15,6 +15,7 @@
  *   hook: our function in the place of one of the C library's
  *   range: host memory that the driver knows: one allocation or one registration
  */
+
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdio.h>

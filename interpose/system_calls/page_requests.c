@@ -18,6 +18,7 @@
  *   loan: memory that a system call uses, unprotected until the call returns
  *   touch: a read or write of host memory by the program, by the kernel for it, or within a call
  */
+
 #include <errno.h>
 #include <stddef.h>
 #include <sys/mman.h>

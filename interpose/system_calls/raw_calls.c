@@ -16,6 +16,7 @@
  *   host function: a function that the driver calls in a stream's order (cuLaunchHostFunc)
  *   range: host memory that the driver knows: one allocation or one registration
  */
+
 #include <errno.h>
 #include <linux/futex.h>
 #include <signal.h>

@@ -224,7 +224,8 @@ void sc_order_renew_ticket(struct sc_order *order, struct sc_ticket *ticket);
 /* Returns the point of all work issued on the stream so far; on a legacy stream also of what that
  * work had joined. A point that a function returns holds references, and is released once. */
 struct sc_point sc_order_point(struct sc_order *order, uint32_t stream);
-/* Updates a point that sc_order_point has returned to the stream's present work. */
+/* Brings a point that sc_order_point has returned up to date: it names the stream's present work
+ * then. */
 void sc_order_renew_point(struct sc_order *order, struct sc_point *point);
 /* Return the points that a wait for a legacy stream, and a wait for a whole context, wait for. Both
  * walk over all streams. */

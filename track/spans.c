@@ -416,6 +416,8 @@ void sc_spans_forget(struct sc_spans *spans)
     sc_blocks_clear(&spans->ever);
 }
 
+/* Without the lock, since a forked child is one thread, and another one of the parent may have held
+ * the lock. */
 void sc_spans_note_inherited_unprotected(struct sc_spans *spans, uint32_t span)
 {
     atomic_store(&sc_spans_at(spans, span)->used, false);

@@ -159,7 +159,9 @@ void sc_exec_uses_note_event(const struct sc_graph_call *call, uintptr_t node, C
 
 /* Notes a node that notifies the host, or waits for the host, in a way that the library does not
  * see. If it does so by a value or a semaphore, the edges will show which nodes come before and
- * after it. Otherwise, and in a body, the exec's device memory is not judged at all. */
+ * after it. Otherwise, and in a body, the exec's device memory is not judged at all. If such a node
+ * records an event, the exec is blind: which event that is is not known, so no notifier of the exec
+ * is relied on. */
 static void note_unseen(struct making *making, CUgraphNode node, CUgraphNodeType type)
 {
     bool signals = sc_unjudged_is_signal(node, type);

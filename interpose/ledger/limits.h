@@ -75,8 +75,9 @@ bool sc_limits_has_asked(CUfunction function);
  */
 void sc_limits_modules_changed(void);
 
-/* Called after a launch in the context, not captured, while launches are attended: asks whether it
- * has fixed the size of the heap. `function` NULL: a graph's. */
+/* Called after a launch in the context that no capture has taken, as long as it matters which
+ * launch comes first: asks whether this one has fixed the size of the heap. `function` NULL: a
+ * graph's. */
 void sc_limits_launched(const struct sc_call *call, struct sc_context *context,
                         CUfunction function);
 

@@ -294,6 +294,7 @@ SC_INLINED struct sc_slot *take_any(struct sc_context *context, const struct sc_
     return own ? take_slot(home, own, source) : NULL;
 }
 
+/* Takes a slot and leaves filling it to the caller, who reads many sources at once. */
 struct sc_slot *sc_snapshots_reserve(struct sc_context *context,
                                      const struct sc_slot_source *source)
 {

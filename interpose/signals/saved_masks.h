@@ -5,6 +5,10 @@
  * belief is stored in bytes of the sigset_t that neither the C library nor Linux writes.
  *
  * Thread-safe and signal-safe; no lock; errno is kept. */
+
+/* Terms (docs/glossary.md):
+ *   belief: whether the program believes SIGSEGV blocked on a thread, whatever mask Linux has
+ */
 #ifndef SC_INTERPOSE_SIGNALS_SAVED_MASKS_H
 #define SC_INTERPOSE_SIGNALS_SAVED_MASKS_H
 

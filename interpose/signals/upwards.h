@@ -2,6 +2,7 @@
  * its lower ones call. Async-signal-safe. Locks: those stated. */
 
 /* Terms (docs/glossary.md):
+ *   belief: whether the program believes SIGSEGV blocked on a thread, whatever mask Linux has
  *   guard: page protection of the memory of operations in flight
  *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
  *   touch: a read or write of host memory by the program, by the kernel for it, or within a call

@@ -269,7 +269,7 @@ static void lock_own(int fd)
 }
 
 /* Makes the file if nothing is at the path. A descriptor, locked as ours, or -errno. */
-static int create(const char *path)
+static int create_file(const char *path)
 {
     int fd = sc_file_create(path);
     if (fd > FREE)
@@ -301,7 +301,7 @@ static int open_name(char *path, const char *taken, const struct sc_path_names *
     if (is_apart)
         add_pid(path, names->pid);
     for (int tries = 0; tries < TRIES && fd == FREE; tries++) {
-        fd = create(path);
+        fd = create_file(path);
         if (fd == -EEXIST)
             fd = take_existing(path, names);
         if ((fd == IS_TAKEN || reason_to_keep(fd)) && !is_apart) {
@@ -335,6 +335,7 @@ static int foresee_file(const char *path, const struct stat *status,
     return result == FREE || result == IS_TAKEN || *kept ? SC_PLACE_NEEDS_FOLDER : result;
 }
 
+/* Finds out what opening the report would do, and leaves no trace: no file is made. */
 int sc_place_foresee(const char *path, const struct sc_path_names *names, const char **kept)
 {
     struct stat status;
@@ -426,6 +427,7 @@ const char *sc_place_find_failure(int error, const char **remedy)
     return NULL;
 }
 
+/* Says why the report cannot be written, and what helps. */
 void sc_place_put_failure(struct sc_text *text, const char *path, int error)
 {
     const char *remedy, *words = sc_place_find_failure(error, &remedy);

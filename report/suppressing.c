@@ -29,7 +29,7 @@ struct complaints {
     unsigned count;
 };
 
-static void say(struct complaints *complaints, const struct sc_text *text)
+static void pass_complaint(struct complaints *complaints, const struct sc_text *text)
 {
     complaints->complain(complaints->context, text->bytes);
 }
@@ -44,7 +44,7 @@ static void say_malformed(void *context, unsigned line, unsigned column, const c
                    complaints->count == COMPLAINTS_MAX
                        ? "; the entry is left out (there may be more)"
                        : "; the entry is left out");
-    say(complaints, &text);
+    pass_complaint(complaints, &text);
 }
 
 static void say_unread(struct complaints *complaints, int error)
@@ -58,7 +58,7 @@ static void say_unread(struct complaints *complaints, int error)
         sc_text_put(&text, "not a file");
     else
         sc_text_error(&text, error);
-    say(complaints, &text);
+    pass_complaint(complaints, &text);
 }
 
 /* Reads the file into *text, memory that is never unmapped. Returns the number of bytes, or -errno.
@@ -87,6 +87,7 @@ static unsigned count_openings(const char *text, size_t size)
     return count;
 }
 
+/* Reads the file once, counts its entries to make room for them, and then parses it. */
 bool sc_suppressing_load(const struct sc_options *options, sc_options_complain *complain,
                          void *context)
 {
@@ -159,6 +160,7 @@ struct names {
     char functions[SC_STACK_DEPTH_MAX][SYMBOL_MAX_BYTES]; /* "": unknown */
 };
 
+/* Returns the frame's function. Looked up once for each frame: several entries may ask. */
 static const char *function_of(struct names *names, unsigned index)
 {
     const struct sc_report_frame *frame = &names->stack->frames[index];

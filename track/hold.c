@@ -29,6 +29,7 @@ static size_t bytes_of(const struct sc_hold *hold)
     return atomic_load_explicit(&hold->node.size_bytes, memory_order_relaxed);
 }
 
+/* Returns how many bytes count for max_held: none if the memory stays the program's. */
 static size_t held_bytes_of(const struct sc_hold *hold)
 {
     return hold->kind == SC_HOLD_WAIT || hold->kind == SC_HOLD_UNREGISTER ? 0 : bytes_of(hold);
@@ -69,7 +70,7 @@ uint32_t sc_holds_add(struct sc_holds *holds, enum sc_hold_kind kind, uintptr_t 
 
 /* Makes room for one more ticket of the hold. Returns false if there is no memory, or there are too
  * many. */
-static bool make_room(struct sc_holds *holds, struct sc_hold *hold)
+static bool make_room_for_ticket(struct sc_holds *holds, struct sc_hold *hold)
 {
     if (hold->ticket_count < hold->ticket_capacity)
         return true;
@@ -100,7 +101,7 @@ bool sc_holds_require(struct sc_holds *holds, uint32_t id, const struct sc_ticke
                 hold->tickets[i] = *ticket;
             return true;
         }
-    if (!make_room(holds, hold))
+    if (!make_room_for_ticket(holds, hold))
         return false;
     SC_ASSERT(hold->age != 0 && hold->ticket_count < hold->ticket_capacity);
     hold->tickets[hold->ticket_count++] = *ticket;
@@ -109,7 +110,7 @@ bool sc_holds_require(struct sc_holds *holds, uint32_t id, const struct sc_ticke
 }
 
 /* Are all operations that the hold waits for complete? */
-static bool all_complete(struct sc_holds *holds, const struct sc_hold *hold)
+static bool all_ops_complete(struct sc_holds *holds, const struct sc_hold *hold)
 {
     for (uint32_t i = 0; i < hold->ticket_count; i++)
         if (!sc_order_complete(holds->order, &hold->tickets[i]))
@@ -117,7 +118,8 @@ static bool all_complete(struct sc_holds *holds, const struct sc_hold *hold)
     return true;
 }
 
-static bool is_asked_for(const struct sc_hold *hold, uintptr_t address, unsigned mask)
+/* Is the hold of a kind that the mask has, and does it fulfil the mask's further conditions? */
+static bool is_selected(const struct sc_hold *hold, uintptr_t address, unsigned mask)
 {
     return (mask >> hold->kind & 1) && (!(mask & SC_HOLDS_BY_GRAPH) || hold->by_graph) &&
            (!(mask & SC_HOLDS_STARTING) || address_of(hold) == address);
@@ -129,13 +131,14 @@ uint32_t sc_holds_find(struct sc_holds *holds, uintptr_t address, size_t size_by
     if (!holds->oldest)
         return 0;
     SC_GRID_EACH (walk, &holds->grid, address, size_bytes ? size_bytes : 1)
-        if (is_asked_for(sc_holds_at(holds, walk.id), address, mask))
+        if (is_selected(sc_holds_at(holds, walk.id), address, mask))
             return walk.id;
     return 0;
 }
 
 /* Is there, for a free of memory by malloc, a held registration of the same memory that waits for a
- * graph? (Another held registration will end soon, so the free need not wait for it.) */
+ * graph? Malloc would hand out memory that is still registered. (Another held registration will end
+ * soon, so the free need not wait for it.) */
 static bool waits_for_registration(struct sc_holds *holds, const struct sc_hold *hold)
 {
     return (hold->kind == SC_HOLD_FREE || hold->kind == SC_HOLD_UNMAP) &&
@@ -176,7 +179,7 @@ uint32_t sc_holds_take_ready(struct sc_holds *holds, uint64_t after_age)
     SC_ASSERT_GUARDED(&holds->pool);
     for (uint32_t id = holds->oldest; id; id = sc_holds_at(holds, id)->next) {
         struct sc_hold *hold = sc_holds_at(holds, id);
-        if (hold->age > after_age && !hold->releasing && all_complete(holds, hold) &&
+        if (hold->age > after_age && !hold->releasing && all_ops_complete(holds, hold) &&
             !sc_holds_wait_for_program(holds, hold) && !waits_for_older(holds, id)) {
             hold->releasing = true;
             return id;
@@ -293,7 +296,7 @@ struct latest_tickets {
 };
 
 /* Returns the place of the stream in the list, which is sorted by stream. */
-static unsigned place_of(const struct latest_tickets *latest, uint32_t stream)
+static unsigned place_of_stream(const struct latest_tickets *latest, uint32_t stream)
 {
     unsigned low = 0;
     unsigned high = latest->count;
@@ -309,9 +312,9 @@ static unsigned place_of(const struct latest_tickets *latest, uint32_t stream)
 
 /* Stores the ticket if it is its stream's latest. If the list is full, a lower stream replaces the
  * highest one. */
-static void note_latest(struct latest_tickets *latest, const struct sc_ticket *ticket)
+static void keep_latest_ticket(struct latest_tickets *latest, const struct sc_ticket *ticket)
 {
-    unsigned place = place_of(latest, ticket->stream);
+    unsigned place = place_of_stream(latest, ticket->stream);
     struct sc_ticket *entry = &latest->tickets[place];
     if (ticket->stream <= latest->after || place == latest->max)
         return;
@@ -334,10 +337,11 @@ unsigned sc_holds_list_awaited(struct sc_holds *holds, uint32_t after, struct sc
     for (uint32_t id = holds->oldest; id; id = sc_holds_at(holds, id)->next)
         for (uint32_t i = 0; i < sc_holds_at(holds, id)->ticket_count; i++)
             if (!sc_order_complete(holds->order, &sc_holds_at(holds, id)->tickets[i]))
-                note_latest(&latest, &sc_holds_at(holds, id)->tickets[i]);
+                keep_latest_ticket(&latest, &sc_holds_at(holds, id)->tickets[i]);
     return latest.count;
 }
 
+/* Looks for memory of the driver's whose hold waits for operations alone. */
 bool sc_holds_end_with_work(struct sc_holds *holds, uint32_t context)
 {
     bool any = false;
@@ -348,6 +352,8 @@ bool sc_holds_end_with_work(struct sc_holds *holds, uint32_t context)
     return any;
 }
 
+/* Memory of the driver's is given back by calls of the program, so such a hold is no work for the
+ * reaper once its operations are complete. */
 bool sc_holds_have_work(struct sc_holds *holds)
 {
     bool has_work = sc_holds_count_awaited(holds) != 0;

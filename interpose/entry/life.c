@@ -82,7 +82,8 @@ static bool tells_no_use;          /* verbosity=2, and this process is no forked
 
 /* ---- start ---- */
 
-static void complain(void *context, const char *line)
+/* Prints a line about the options, unless verbosity=0. */
+static void say_line(void *context, const char *line)
 {
     const struct sc_options *options = context;
     if (options->verbosity > 0)
@@ -101,6 +102,7 @@ static void keep_options(void)
         memcpy(first_options, text, bytes);
 }
 
+/* Returns the options of the environment as it is now, or else as it was at the start. */
 static const char *options_text(void)
 {
     const char *text = getenv("SAFECOPY_OPTIONS");
@@ -116,7 +118,7 @@ static void read_options(void)
         sc_options.mode = SC_MODE_OFF;
         return;
     }
-    sc_options_parse(&sc_options, options_text(), complain, &sc_options);
+    sc_options_parse(&sc_options, options_text(), say_line, &sc_options);
     if (sc_options.misspells_strict)
         sc_report_fail();
     if (sc_options.help && sc_report_has_stderr())
@@ -125,8 +127,8 @@ static void read_options(void)
         sc_roll_note_off();
         return;
     }
-    if (!sc_suppressing_load(&sc_options, complain, &sc_options) && sc_options.strict) {
-        complain(&sc_options, "the run fails when it ends: strict=1 wants the suppressions right");
+    if (!sc_suppressing_load(&sc_options, say_line, &sc_options) && sc_options.strict) {
+        say_line(&sc_options, "the run fails when it ends: strict=1 wants the suppressions right");
         sc_report_fail();
     }
     sc_marks_start();
@@ -295,7 +297,7 @@ bool sc_life_is_ours(void)
     return atomic_load(&up) && sc_process_is_owner();
 }
 
-static void get_holds(void *holds)
+static void store_hold_totals(void *holds)
 {
     *(struct sc_hold_totals *)holds = SC_TRACKED(sc_holds_totals(track.holds));
 }
@@ -305,7 +307,7 @@ static struct sc_report_totals totals_of(int status, bool final)
 {
     struct sc_hold_totals holds = {0};
     if (!sc_library_lock_depth)
-        sc_spare_stack_call_last(get_holds, &holds);
+        sc_spare_stack_call_last(store_hold_totals, &holds);
     struct sc_report_totals totals = {
         .operations = sc_track_operations(&sc_track),
         .held_peak_bytes = holds.peak_bytes,
@@ -353,7 +355,7 @@ static void write_summary(int status, bool final, bool asks)
 
 /* Writes the last summary; with `comes_again` a preliminary one, since memory that is never freed
  * will only be known later. */
-static void summarise(int status, bool asks, bool comes_again)
+static void sum_up_run(int status, bool asks, bool comes_again)
 {
     if (comes_again) {
         asked = sc_memory_lines_draw(asks);
@@ -418,13 +420,13 @@ static void end_all(void *argument)
         sc_managed_end();
     sc_booking_process_ends();
     ending->status = sc_report_exit_status(ending->status);
-    summarise(ending->status, ending->unsubscribe, ending->unsubscribe && sc_options.leaks);
+    sum_up_run(ending->status, ending->unsubscribe, ending->unsubscribe && sc_options.leaks);
 }
 
 /* Concludes the process, and returns the status to exit with. Only the process that has used CUDA
  * writes anything: a child of vfork shares its memory but not its pid. A cancelled thread may end
  * the process as well. */
-static int conclude(int status, bool unsubscribe)
+static int conclude_process(int status, bool unsubscribe)
 {
     SC_TRACE("conclude status", status);
     if (!sc_life_is_ours())
@@ -437,9 +439,9 @@ static int conclude(int status, bool unsubscribe)
 }
 
 /* Concludes the process, and makes wrappers and hooks inactive. */
-static int finish(int status)
+static int end_process(int status)
 {
-    int final_status = conclude(status, /*unsubscribe*/ false);
+    int final_status = conclude_process(status, /*unsubscribe*/ false);
     if (sc_life_is_ours())
         sc_process_stops();
     return final_status;
@@ -453,14 +455,14 @@ static void at_cuda_exit(int status, void *argument)
 {
     (void)argument;
     int own = status_outside(status);
-    int final_status = conclude(own, /*unsubscribe*/ true);
+    int final_status = conclude_process(own, /*unsubscribe*/ true);
     if (final_status != own)
         exit(final_status);
 }
 
 /* Reports that CUDA was used without the library: a run of which nothing was seen must not look
  * like a clean one. */
-static void tell_unreached(int status)
+static void report_unreached(int status)
 {
     sc_life_start();
     if (!sc_process_wants_wrappers())
@@ -476,19 +478,19 @@ static void tell_unreached(int status)
 /* Reports, if nothing was seen in this process, that CUDA was used without the library, or says
  * (verbosity=2) that it was not used. Only a copy of the library that the program uses says so,
  * since another copy may see calls. */
-static void tell_nothing_seen(int status)
+static void report_nothing_seen(int status)
 {
     if (atomic_load(&up) || !(sc_process_is_alone() || sc_is_preloaded()))
         return;
     if (sc_unreached_was_used())
-        tell_unreached(status);
+        report_unreached(status);
     else if (tells_no_use)
         sc_report_say(NULL, "loaded, and saw no use of CUDA in this process");
 }
 
 /* Reports memory that was never freed (SC601). Not if a signal handler ends the process that has
  * interrupted code with a lock of the library's. */
-static void tell_never_freed(void *unused)
+static void report_never_freed(void *unused)
 {
     (void)unused;
     if (!sc_library_lock_depth)
@@ -502,18 +504,18 @@ static void at_exit(int status, void *argument)
 {
     (void)argument;
     int own = status_outside(status);
-    tell_nothing_seen(own);
+    report_nothing_seen(own);
     if (sc_options.leaks && sc_options.memory && !sc_process_is_alone() && sc_life_is_ours() &&
         !atomic_load(&summarised))
-        call_at_last(tell_never_freed, NULL);
-    int final_status = finish(own);
+        call_at_last(report_never_freed, NULL);
+    int final_status = end_process(own);
     if (final_status != own)
         exit(final_status);
 }
 
 static void at_quick_exit_last(void)
 {
-    int final_status = finish(quick_status);
+    int final_status = end_process(quick_status);
     if (final_status != quick_status)
         _exit(final_status);
 }
@@ -528,7 +530,7 @@ static __attribute__((noreturn)) void call_real_exit(exit_function *real, int st
 
 int sc_life_finish(int status)
 {
-    return finish(status_outside(status));
+    return end_process(status_outside(status));
 }
 
 SC_EXPORT void _exit(int status)
@@ -569,7 +571,7 @@ void sc_life_may_vanish(void)
 /* The exit status by which a shell shows SIGABRT. */
 enum { ABORTED = 128 + SIGABRT };
 
-static void say_what_was_found(void)
+static void print_findings(void)
 {
     struct sc_report_totals totals = totals_of(ABORTED, false);
     sc_report_say_aborting(&totals);
@@ -580,10 +582,10 @@ static void say_what_was_found(void)
 static void say_aborting(void)
 {
     if (!sc_library_lock_depth && !sc_options.halt_on_error && sc_life_is_ours())
-        say_what_was_found();
+        print_findings();
 }
 
-static void tell_of_abort(void *site)
+static void note_abort(void *site)
 {
     sc_postmortem_write_on_abort(site);
     sc_life_may_vanish();
@@ -594,7 +596,7 @@ typedef void abort_function(void);
 
 SC_EXPORT void abort(void)
 {
-    call_at_last(tell_of_abort, SC_SITE());
+    call_at_last(note_abort, SC_SITE());
     SC_NEXT(abort_function *, "abort")();
     __builtin_unreachable();
 }

@@ -26,12 +26,12 @@ static _Atomic uint64_t counted_ns; /* when the last count ended */
 static _Atomic uint64_t took_ns;
 static _Atomic bool counting;
 
-static uint32_t spans(void)
+static uint32_t span_count(void)
 {
     return atomic_load_explicit(sc_track_parts.busy_spans, memory_order_relaxed);
 }
 
-/* vm.max_map_count, which may be changed at any time. */
+/* Returns vm.max_map_count, which may be changed at any time. */
 static uint64_t read_limit(void)
 {
     uint64_t limit = sc_file_number("/proc/sys/vm/max_map_count", "");
@@ -40,13 +40,17 @@ static uint64_t read_limit(void)
 
 /* Counts the mappings of the process, and computes how many spans the guard may have: two mappings
  * for each, without the program's share. */
+<<<<<<< HEAD
 static void count(void)
+=======
+static void count_mappings(uint64_t now_ns)
+>>>>>>> ab6071f9a6560683657351bc29ce730482ffaacc
 {
     uint64_t begun_ns = sc_now_ns();
     uint64_t usable = read_limit() / 4 * 3;
     uint64_t used = sc_mappings_count();
     uint64_t more = usable > used ? (usable - used) / 2 : 0;
-    uint64_t most = spans() + more;
+    uint64_t most = span_count() + more;
     atomic_store_explicit(&allowed, (uint32_t)(most < UINT32_MAX ? most : UINT32_MAX),
                           memory_order_relaxed);
     atomic_store_explicit(&took_ns, sc_now_ns() - begun_ns, memory_order_relaxed);
@@ -67,14 +71,21 @@ static bool is_due(bool fits)
  * former answer. */
 bool sc_map_budget_allows(void)
 {
-    uint32_t live = spans();
+    uint32_t live = span_count();
     bool fits = live < atomic_load_explicit(&allowed, memory_order_relaxed);
     if (sc_likely(fits && live < FREE_SPANS))
         return true;
+<<<<<<< HEAD
     if (is_due(fits) && !atomic_exchange(&counting, true)) {
         count();
+=======
+    uint64_t now_ns = sc_coarse_now_ns();
+    uint64_t age_ns = now_ns - atomic_load_explicit(&counted_ns, memory_order_relaxed);
+    if (age_ns > (fits ? COUNT_AGAIN_NS : ASK_AGAIN_NS) && !atomic_exchange(&counting, true)) {
+        count_mappings(now_ns);
+>>>>>>> ab6071f9a6560683657351bc29ce730482ffaacc
         atomic_store(&counting, false);
-        fits = spans() < atomic_load_explicit(&allowed, memory_order_relaxed);
+        fits = span_count() < atomic_load_explicit(&allowed, memory_order_relaxed);
     }
     return fits;
 }

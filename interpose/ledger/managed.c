@@ -101,13 +101,13 @@ static struct sc_hazard describe(int device, const struct sc_residence_sum *sum,
     };
 }
 
-static bool is_told(int device)
+static bool is_reported(int device)
 {
     return atomic_load_explicit(&told, memory_order_relaxed) & 1u << device;
 }
 
 /* Reports the hazard (more managed memory than fits on the device), once for each device. */
-static void tell(int device, const struct sc_residence_sum *sum, bool is_observed)
+static void report_once(int device, const struct sc_residence_sum *sum, bool is_observed)
 {
     if (atomic_fetch_or(&told, 1u << device) & 1u << device)
         return;
@@ -120,15 +120,15 @@ static void tell(int device, const struct sc_residence_sum *sum, bool is_observe
  * prefetches, and all other memory if it is `only_device`, the only device with work (-1: none is).
  * With `by_faults` memory on which the device faults does not fit if the device had to evict pages.
  */
-static void judge(int device, int only_device, bool by_faults)
+static void judge_device(int device, int only_device, bool by_faults)
 {
     struct sc_residence_sum sum;
     uint64_t bytes = sc_residence_bytes(&sc_residence);
-    if (bytes == 0 || is_told(device) || (!by_faults && bytes <= room_of(device)))
+    if (bytes == 0 || is_reported(device) || (!by_faults && bytes <= room_of(device)))
         return;
     sc_residence_sum(&sc_residence, device, only_device, &sum);
     if ((!by_faults || sum.evicted_bytes) && sum.bytes > room_of(device))
-        tell(device, &sum, sum.asked_bytes > room_of(device) || sum.evicted_bytes);
+        report_once(device, &sum, sum.asked_bytes > room_of(device) || sum.evicted_bytes);
 }
 
 /* Of a fault no size is told: what a device fetches at least (docs/driver.md). */
@@ -162,7 +162,7 @@ bool sc_managed_is_there(void)
 void sc_managed_judge_faults(void)
 {
     for (int device = 0; device < SC_LEDGER_DEVICES && is_on(); device++)
-        judge(device, -1, true);
+        judge_device(device, -1, true);
 }
 
 /* Can managed memory exceed any device's memory at all? A quick test. */
@@ -170,13 +170,13 @@ static bool may_exceed(void)
 {
     uint64_t bytes = sc_residence_bytes(&sc_residence);
     for (int device = 0; device < SC_LEDGER_DEVICES; device++)
-        if (known_room(device) && bytes > known_room(device) && !is_told(device))
+        if (known_room(device) && bytes > known_room(device) && !is_reported(device))
             return true;
     return false;
 }
 
 /* Makes CUPTI deliver its records of moved pages, for at most a twentieth of the program's time. */
-static void settle(void)
+static void flush_moves(void)
 {
     enum { SHARE = 20 };
     static _Atomic uint64_t due_ns;
@@ -190,13 +190,13 @@ static void settle(void)
 
 /* Judges memory without advice, before some of it is freed. `waits`: also by records that CUPTI has
  * still to deliver; a callback of CUPTI must not wait for these. */
-static void judge_rest(bool waits)
+static void judge_unadvised(bool waits)
 {
     if (waits && sc_moves_are_known() && may_exceed())
-        settle();
+        flush_moves();
     int only = sc_moves_are_known() ? -1 : sc_contexts_only_device();
     if (only >= 0)
-        judge(only, only, false);
+        judge_device(only, only, false);
 }
 
 /* ---- what calls do ---- */
@@ -227,7 +227,7 @@ void sc_managed_leaves(CUdeviceptr address)
     SC_KEEP_ERRNO();
     if (!is_on())
         return;
-    judge_rest(true);
+    judge_unadvised(true);
     sc_residence_taken(&sc_residence, address);
 }
 
@@ -245,14 +245,14 @@ static int place_of(CUmemLocation location)
 }
 
 /* Notes where the program wants managed memory to lie, and judges whether it fits. */
-static void ask(const struct sc_call *call, CUdeviceptr address, size_t bytes, int place)
+static void note_wish(const struct sc_call *call, CUdeviceptr address, size_t bytes, int place)
 {
     SC_KEEP_ERRNO();
     if (!is_on() || !sc_residence_bytes(&sc_residence))
         return;
     sc_residence_note_advice(&sc_residence, address, bytes, place, sc_made_here(call));
     if (place >= 0)
-        judge(place, -1, false);
+        judge_device(place, -1, false);
 }
 
 /* Notes advice about managed memory (cuMemAdvise). */
@@ -260,15 +260,15 @@ void sc_managed_advised(const struct sc_call *call, CUdeviceptr address, size_t 
                         CUmem_advise advice, CUmemLocation location)
 {
     if (advice == CU_MEM_ADVISE_SET_PREFERRED_LOCATION)
-        ask(call, address, bytes, place_of(location));
+        note_wish(call, address, bytes, place_of(location));
     else if (advice == CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION)
-        ask(call, address, bytes, SC_RESIDENCE_ANYWHERE);
+        note_wish(call, address, bytes, SC_RESIDENCE_ANYWHERE);
 }
 
 void sc_managed_prefetched(const struct sc_call *call, CUdeviceptr address, size_t bytes,
                            CUmemLocation location)
 {
-    ask(call, address, bytes, place_of(location));
+    note_wish(call, address, bytes, place_of(location));
 }
 
 void sc_managed_lies_nowhere(CUdeviceptr address, size_t bytes)
@@ -280,12 +280,13 @@ void sc_managed_lies_nowhere(CUdeviceptr address, size_t bytes)
 void sc_managed_context_ended(const struct sc_context *context)
 {
     if (is_on())
-        judge_rest(false);
+        judge_unadvised(false);
     sc_residence_end_context(&sc_residence, context->legacy);
 }
 
+/* At the end of the process there is time to wait for CUPTI's last records. */
 void sc_managed_end(void)
 {
     if (is_on())
-        judge_rest(true);
+        judge_unadvised(true);
 }

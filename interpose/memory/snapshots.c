@@ -49,7 +49,7 @@ static size_t larger_max(void)
 
 /* Do several threads copy? Roughly: threads whose ids are equal modulo 64 count as one, and ended
  * ones still count. */
-static bool are_several_threads(void)
+static bool note_thread(void)
 {
     static _Atomic uint64_t seen;
     uint64_t bit = UINT64_C(1) << (unsigned)sc_thread_id() % 64;
@@ -68,7 +68,7 @@ is_cheaper_than_guard(enum sc_buffer_kind kind, const struct sc_shape *shape, si
     if (size_bytes > larger_max() || !sc_options.guard ||
         (kind != SC_PINNED && kind != SC_REGISTERED))
         return false;
-    return are_several_threads() ||
+    return note_thread() ||
            (sc_guard_uses_userfault(shape->address, sc_shape_hull_bytes(shape), true) &&
             atomic_fetch_add_explicit(&asked, 1, memory_order_relaxed) >= GUARDED_FIRST);
 }
@@ -174,9 +174,9 @@ static void add_missing_block(void *argument) SC_UNFOLLOWED
 }
 
 /* Adds the missing block. One thread does so at a time; others do without a snapshot meanwhile. */
-static __attribute__((noinline)) bool grow(struct sc_context *context,
-                                           struct sc_staging_of_context *own,
-                                           const struct sc_staging_block *missing)
+static __attribute__((noinline)) bool add_missing(struct sc_context *context,
+                                                  struct sc_staging_of_context *own,
+                                                  const struct sc_staging_block *missing)
 {
     struct growth growth = {context, own, missing, false};
     if (missing->bytes == 0 || pthread_mutex_trylock(&grow_lock) != 0)
@@ -194,7 +194,7 @@ SC_INLINED struct sc_slot *take_slot(struct sc_context *context, struct sc_stagi
     struct sc_slot *slot = NULL;
     struct sc_staging_block missing;
     int result = sc_track_take_slot(&sc_track, &own->staging, source, &slot, &missing);
-    if (sc_unlikely(result == -ENOSPC) && grow(context, own, &missing))
+    if (sc_unlikely(result == -ENOSPC) && add_missing(context, own, &missing))
         sc_track_take_slot(&sc_track, &own->staging, source, &slot, &missing);
     return slot;
 }
@@ -217,7 +217,7 @@ static __attribute__((noinline)) void copy_runs(char *packed, const struct sc_sl
 }
 
 /* Reads the collected pieces by one system call. False: some cannot be read. */
-static bool was_read(struct sc_peek_item *items, unsigned *count)
+static bool read_pieces(struct sc_peek_item *items, unsigned *count)
 {
     bool read = true;
     sc_peek_all(items, *count);
@@ -236,12 +236,12 @@ static __attribute__((noinline)) bool peek_runs(char *packed, const struct sc_sl
     struct sc_run run;
     unsigned count = 0;
     while (sc_shape_next_run(&runs, &run)) {
-        if (count == sizeof items / sizeof *items && !was_read(items, &count))
+        if (count == sizeof items / sizeof *items && !read_pieces(items, &count))
             return false;
         items[count++] =
             (struct sc_peek_item){packed + run.before_bytes, run.address, run.size_bytes, false};
     }
-    return was_read(items, &count);
+    return read_pieces(items, &count);
 }
 
 /* Copies the source into the slot. False: the program has made it unreadable, which does not
@@ -346,6 +346,7 @@ static void unmap_memory(const struct block *block)
     sc_pages_unmap(block->memory, block->bytes);
 }
 
+/* Staging memory is made with the first snapshot, and stays until the context ends. */
 bool sc_snapshots_have(const struct sc_context *context)
 {
     return atomic_load_explicit(&context->staging, memory_order_relaxed) != NULL;

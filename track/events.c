@@ -89,10 +89,12 @@ static bool was_taken_later(const struct sc_point *point, const struct sc_point 
 }
 
 /* Returns the later of the two times of the stream's last work: it is not known which of the
- * records read its time later, and the work counts as before both. */
+ * records read its time later, and the work counts as before both. A time that is unknown (0) stays
+ * unknown: the former record's work may be done, and that of this one still to come. */
 static inline uint64_t later_time(const struct sc_point *former, uint32_t stream, uint64_t ticks)
 {
-    return former->stream == stream && former->work_ticks > ticks ? former->work_ticks : ticks;
+    bool is_later = ticks && former->stream == stream && former->work_ticks > ticks;
+    return is_later ? former->work_ticks : ticks;
 }
 
 /* Stores the point in the record. If the record has a later point already, stores only the time of

@@ -269,18 +269,14 @@ static struct before work_before(CUevent event)
 }
 
 /* Notes that the stream waits for the event. Adds no unfinished work if the host has waited for all
- * work of the event's stream, or if there never was any. Work before the event, on whatever stream,
- * also comes before the legacy stream's work. */
+ * work of the event's stream, or if that had none. Work before the event, on whatever stream, also
+ * comes before the legacy stream's work. */
 bool sc_event_calls_note_join(struct sc_stream_record *stream, CUevent event)
 {
-    struct before before = {0};
-    bool may_bring_work = !sc_unfinished_no_work_ever();
+    struct before before = work_before(event);
+    bool may_bring_work = !before.stream || !sc_unfinished_is_clear(before.stream);
     sc_marks_note_wait(stream);
     sc_unfinished_written(stream);
-    if (may_bring_work) {
-        before = work_before(event);
-        may_bring_work = !before.stream || !sc_unfinished_is_clear(before.stream);
-    }
     if (may_bring_work)
         sc_unfinished_join_of(stream, before.stream, before.work_ticks);
     else

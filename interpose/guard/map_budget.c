@@ -19,9 +19,11 @@ enum {
 
 #define COUNT_AGAIN_NS UINT64_C(1000000000)
 #define ASK_AGAIN_NS UINT64_C(50000000)
+#define SHARE 32 /* a count is made again after so many times what the last one took */
 
 static _Atomic uint32_t allowed = FREE_SPANS;
-static _Atomic uint64_t counted_ns;
+static _Atomic uint64_t counted_ns; /* when the last count ended */
+static _Atomic uint64_t took_ns;
 static _Atomic bool counting;
 
 static uint32_t span_count(void)
@@ -38,15 +40,31 @@ static uint64_t read_limit(void)
 
 /* Counts the mappings of the process, and computes how many spans the guard may have: two mappings
  * for each, without the program's share. */
+<<<<<<< HEAD
+static void count(void)
+=======
 static void count_mappings(uint64_t now_ns)
+>>>>>>> ab6071f9a6560683657351bc29ce730482ffaacc
 {
+    uint64_t begun_ns = sc_now_ns();
     uint64_t usable = read_limit() / 4 * 3;
     uint64_t used = sc_mappings_count();
     uint64_t more = usable > used ? (usable - used) / 2 : 0;
     uint64_t most = span_count() + more;
     atomic_store_explicit(&allowed, (uint32_t)(most < UINT32_MAX ? most : UINT32_MAX),
                           memory_order_relaxed);
-    atomic_store_explicit(&counted_ns, now_ns, memory_order_relaxed);
+    atomic_store_explicit(&took_ns, sc_now_ns() - begun_ns, memory_order_relaxed);
+    atomic_store_explicit(&counted_ns, sc_coarse_now_ns(), memory_order_relaxed);
+}
+
+/* Is it time for another count? To count tens of thousands of mappings takes tens of milliseconds,
+ * and the more the busier the machine is. */
+static bool is_due(bool fits)
+{
+    uint64_t pause_ns = atomic_load_explicit(&took_ns, memory_order_relaxed) * SHARE;
+    uint64_t least_ns = fits ? COUNT_AGAIN_NS : ASK_AGAIN_NS;
+    return sc_coarse_now_ns() > atomic_load_explicit(&counted_ns, memory_order_relaxed) +
+                                    (pause_ns > least_ns ? pause_ns : least_ns);
 }
 
 /* Are there few enough mappings for more guards? One thread counts at a time; the others take the
@@ -57,10 +75,15 @@ bool sc_map_budget_allows(void)
     bool fits = live < atomic_load_explicit(&allowed, memory_order_relaxed);
     if (sc_likely(fits && live < FREE_SPANS))
         return true;
+<<<<<<< HEAD
+    if (is_due(fits) && !atomic_exchange(&counting, true)) {
+        count();
+=======
     uint64_t now_ns = sc_coarse_now_ns();
     uint64_t age_ns = now_ns - atomic_load_explicit(&counted_ns, memory_order_relaxed);
     if (age_ns > (fits ? COUNT_AGAIN_NS : ASK_AGAIN_NS) && !atomic_exchange(&counting, true)) {
         count_mappings(now_ns);
+>>>>>>> ab6071f9a6560683657351bc29ce730482ffaacc
         atomic_store(&counting, false);
         fits = span_count() < atomic_load_explicit(&allowed, memory_order_relaxed);
     }

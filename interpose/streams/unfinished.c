@@ -63,20 +63,6 @@ void sc_unfinished_renew(struct sc_stream_record *stream)
         stream->context->unfinished.family = stream->unfinished;
 }
 
-static _Atomic bool work_was_ever;
-
-/* Notes that this has happened. All threads read the flag, so it is written only once. */
-static void note_ever(_Atomic bool *ever)
-{
-    if (!atomic_load_explicit(ever, memory_order_relaxed))
-        atomic_store_explicit(ever, true, memory_order_relaxed);
-}
-
-bool sc_unfinished_no_work_ever(void)
-{
-    return !atomic_load_explicit(&work_was_ever, memory_order_relaxed);
-}
-
 uint64_t sc_unfinished_gate_ticks(struct sc_context *context)
 {
     uint64_t own = get(&context->unfinished.waits_ticks);
@@ -137,7 +123,6 @@ static uint64_t read_clock(struct sc_stream_record *stream)
 SC_INLINED uint64_t note_work_at(struct sc_stream_record *stream, uint64_t now, bool is_own)
 {
     struct sc_unfinished *unfinished = &stream->unfinished;
-    note_ever(&work_was_ever);
     raise_to(is_own ? &unfinished->own_ticks : &unfinished->joined_ticks, now);
     if (is_in_family(stream))
         raise_to(&stream->context->unfinished.family.own_ticks, now);
@@ -150,7 +135,8 @@ SC_INLINED uint64_t note_work_at(struct sc_stream_record *stream, uint64_t now, 
 static void note_host_work(struct sc_stream_record *stream, uint64_t now, bool is_own)
 {
     struct sc_unfinished *unfinished = &stream->unfinished;
-    note_ever(&host_work_was_ever);
+    if (no_host_work_ever()) /* all threads read the flag, so it is written only once */
+        atomic_store_explicit(&host_work_was_ever, true, memory_order_relaxed);
     raise_to(is_own ? &unfinished->own_host_ticks : &unfinished->joined_host_ticks, now);
     if (is_in_family(stream))
         raise_to(&stream->context->unfinished.family.own_host_ticks, now);
@@ -158,7 +144,6 @@ static void note_host_work(struct sc_stream_record *stream, uint64_t now, bool i
 
 uint64_t sc_unfinished_simple_work(struct sc_stream_record *stream, uint64_t at_least)
 {
-    note_ever(&work_was_ever);
     return next_own(stream, at_least);
 }
 
@@ -492,6 +477,8 @@ uint64_t sc_unfinished_join_of(struct sc_stream_record *stream, struct sc_stream
         atomic_store_explicit(is_joining, false, memory_order_release);
     }
     note_join(stream, now, !is_kept);
+    if (!of)
+        note_host_work(stream, now, /*is_own=*/true);
     return now;
 }
 

@@ -82,9 +82,6 @@ uint64_t sc_unfinished_join_of(struct sc_stream_record *stream, struct sc_stream
  * only later; the caller has to note the work again. */
 bool sc_unfinished_is_overtaken(const struct sc_stream_record *stream, uint64_t ticks);
 
-/* Returns true if there was never any work that may write host memory. */
-bool sc_unfinished_no_work_ever(void);
-
 /* Note that work on the legacy stream is about to be issued; note that an event is about to be
  * recorded there, which counts as work. On other streams both do nothing. */
 void sc_unfinished_legacy(struct sc_stream_record *stream);

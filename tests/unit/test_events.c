@@ -234,6 +234,22 @@ START_TEST(the_later_work_is_before_the_event_whoever_comes_last)
 }
 END_TEST
 
+/* A node of a graph, or a launch, records the event: no time says when the work before it ends. */
+START_TEST(work_that_is_unknown_is_not_the_former_records)
+{
+    struct sc_point unknown = {.stream = plain, .number = 4};
+    set(EVENT, (struct sc_point){.stream = plain, .number = 3, .work_ticks = 5});
+    set(EVENT, unknown);
+    ck_assert_uint_eq(work_of(EVENT), 0);
+    ck_assert(sc_events_set_simple(events, EVENT, plain, 5, 6));
+    ck_assert_uint_eq(work_of(EVENT), 6);
+    unknown.number = 6;
+    ck_assert(sc_events_set_plain(events, EVENT, &unknown));
+    ck_assert_uint_eq(work_of(EVENT), 0);
+    ck_assert_uint_eq(number_of(EVENT), 6);
+}
+END_TEST
+
 static void expect_wide(struct sc_point point)
 {
     struct sc_point now;
@@ -425,6 +441,7 @@ int main(void)
     tcase_add_test(group, a_record_on_another_stream_replaces_a_larger_number);
     tcase_add_test(group, a_number_is_set_where_the_event_stood_for_one);
     tcase_add_test(group, the_later_work_is_before_the_event_whoever_comes_last);
+    tcase_add_test(group, work_that_is_unknown_is_not_the_former_records);
     tcase_add_test(group, a_number_does_not_replace_what_has_more_to_it);
     tcase_add_test(group, a_wait_is_simple_for_a_number_that_the_host_knows_to_be_done);
     tcase_add_test(group, an_event_that_is_forgotten_is_unknown);

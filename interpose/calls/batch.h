@@ -1,5 +1,11 @@
 /* A batch of copies (cuMemcpyBatchAsync and the like), as its wrappers describe it to
  * batch_copies.h. Plain data of the calling thread; no locks. */
+
+/* Terms (docs/glossary.md):
+ *   source: the memory that a copy reads
+ *   wrapper: our function in the place of one of the driver's
+ */
+
 #ifndef SC_INTERPOSE_CALLS_BATCH_H
 #define SC_INTERPOSE_CALLS_BATCH_H
 
@@ -15,8 +21,6 @@ struct sc_batch_source;
 struct sc_call;
 struct sc_stream_record;
 
-/* What kind of memory an address of a batch lies in, kept so that the driver is asked once and not
- * again behind the call. */
 /* What kind of memory an address of a batch lies in. Kept so that the driver is asked before the
  * call alone, and not again after it. */
 enum sc_batch_side { SC_BATCH_UNKNOWN, SC_BATCH_HOST, SC_BATCH_OTHER };

@@ -38,7 +38,7 @@
 /* ---- the sides of a copy ---- */
 
 /* Returns the side at the address, without asking the driver what is known already. */
-static struct sc_copy_side look_up(CUdeviceptr address, size_t size_bytes, enum sc_batch_side is)
+static struct sc_copy_side find_side(CUdeviceptr address, size_t size_bytes, enum sc_batch_side is)
 {
     switch (is) {
     case SC_BATCH_HOST:
@@ -57,7 +57,7 @@ static struct sc_copy_side look_up(CUdeviceptr address, size_t size_bytes, enum 
 struct sc_copy_side sc_batch_copies_side_at(CUdeviceptr address, size_t size_bytes,
                                             enum sc_batch_side is)
 {
-    struct sc_copy_side side = look_up(address, size_bytes, is);
+    struct sc_copy_side side = find_side(address, size_bytes, is);
     if (!side.used && size_bytes && sc_issue_is_kept_registered(&side.shape))
         side.used = side.host = true;
     return side;

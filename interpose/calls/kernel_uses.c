@@ -35,7 +35,7 @@
 #include "common/poison.h"
 
 /* Keeps the addresses that lie in device memory, each once. */
-static void keep_device(struct sc_kernel_parameters *read)
+static void keep_device_addresses(struct sc_kernel_parameters *read)
 {
     read->count = sc_track_watches_device(&sc_track)
                       ? sc_track_device_keep_known(&sc_track, read->addresses, read->count)
@@ -178,7 +178,7 @@ void sc_kernel_uses_judge(const struct sc_call *call, const struct sc_launch *la
     if (stream && !sc_streams_is_capturing(stream)) {
         sc_kernel_parameters_read(&read, launch);
         add_host_bytes(&read, host);
-        keep_device(&read);
+        keep_device_addresses(&read);
         judge_device(call, stream, &read, NULL);
         judge_host(call, stream, host, NULL);
         seal_host(call, stream, host, NULL,
@@ -205,7 +205,7 @@ void sc_kernel_uses_note(const struct sc_call *call, struct sc_stream_record *st
     SC_KEEP_ERRNO();
     if (sc_track_watches_device(&sc_track))
         sc_kernel_parameters_read(&read, launch);
-    keep_device(&read);
+    keep_device_addresses(&read);
     struct sc_op_info moment = {0};
     if (read.count > 0 || host->count > 0)
         moment = sc_device_uses_call_info(call, stream, place);
@@ -228,8 +228,7 @@ static bool read_addresses(struct sc_kernel_parameters *read, uint32_t exec, uin
     return read->count > 0;
 }
 
-/* Does the same as sc_kernel_uses_judge, for all GPU kernels of an exec that is about to be
- * launched. */
+/* Judges, like one kernel, all GPU kernels of an exec that is about to be launched. */
 void sc_kernel_uses_judge_graph(const struct sc_call *call, struct sc_stream_record *stream,
                                 uint32_t exec, const struct sc_point *after,
                                 struct sc_kernel_host *host)
@@ -239,7 +238,7 @@ void sc_kernel_uses_judge_graph(const struct sc_call *call, struct sc_stream_rec
     host->count = 0;
     for (uint32_t index = 0; is_memory_known() && read_addresses(&read, exec, &index);) {
         add_host_bytes(&read, host);
-        keep_device(&read);
+        keep_device_addresses(&read);
         judge_device(call, stream, &read, after);
     }
     judge_host(call, stream, host, after);
@@ -259,7 +258,8 @@ void sc_kernel_uses_seal_graph(const struct sc_call *call, struct sc_stream_reco
     seal_host(call, stream, &host, after, in_order);
 }
 
-/* Does the same as sc_kernel_uses_note, for all GPU kernels of an exec that was launched. */
+/* Records what all GPU kernels of an exec that was launched may use, as one kernel of the launch.
+ */
 void sc_kernel_uses_note_graph(const struct sc_call *call, struct sc_stream_record *stream,
                                uint32_t exec, const struct sc_kernel_host *host, uint64_t place,
                                struct sc_op_info *moment)
@@ -271,7 +271,7 @@ void sc_kernel_uses_note_graph(const struct sc_call *call, struct sc_stream_reco
     note_host(call, stream, host, /*by_graph=*/true, moment);
     for (uint32_t index = 0;
          sc_track_watches_device(&sc_track) && read_addresses(&read, exec, &index);) {
-        keep_device(&read);
+        keep_device_addresses(&read);
         if (read.count > 0 && moment->ticks == 0)
             *moment = sc_device_uses_call_info(call, stream, place);
         note_device(call, stream, &read, moment);

@@ -23,7 +23,7 @@ struct search {
 };
 
 /* Adds a node to the queue, unless it was met before. Returns false if there is no memory. */
-static bool add_behind(struct search *search, CUgraphNode node, size_t *length)
+static bool enqueue_node(struct search *search, CUgraphNode node, size_t *length)
 {
     if (sc_handles_get(&search->behind, (uintptr_t)node))
         return true;
@@ -33,24 +33,24 @@ static bool add_behind(struct search *search, CUgraphNode node, size_t *length)
 
 /* Finds all nodes to which edges lead from `node`, directly or not. Returns false if they cannot be
  * known. */
-static bool find_behind(struct search *search, CUgraphNode node)
+static bool find_nodes_behind(struct search *search, CUgraphNode node)
 {
     size_t length = 0;
-    bool known = add_behind(search, node, &length);
+    bool known = enqueue_node(search, node, &length);
     for (size_t next = 0; known && next < length; next++) {
         size_t count = search->count;
         known = sc_driver_nodes_ask_next_to(search->queue[next], SC_WAY_BEHIND, search->found,
                                             &count) &&
                 count <= search->count;
         for (size_t i = 0; known && i < count; i++)
-            known = add_behind(search, search->found[i], &length);
+            known = enqueue_node(search, search->found[i], &length);
     }
     return known;
 }
 
 /* Ends the walk over nodes at the first kernel. */
-static enum sc_step meet_kernel(void *found, struct sc_walked_graph *in, CUgraphNode node,
-                                CUgraphNodeType type)
+static enum sc_step stop_at_kernel(void *found, struct sc_walked_graph *in, CUgraphNode node,
+                                   CUgraphNodeType type)
 {
     (void)in;
     (void)node;
@@ -61,7 +61,7 @@ static enum sc_step meet_kernel(void *found, struct sc_walked_graph *in, CUgraph
 /* Is there a kernel in the node? All bodies of conditional nodes count, since they may run. */
 static bool has_kernel(CUgraphNode node)
 {
-    static const struct sc_node_walk walk = {.meet = meet_kernel};
+    static const struct sc_node_walk walk = {.meet = stop_at_kernel};
     bool found = false;
     sc_node_walk_node(&walk, &found, node);
     return found;
@@ -70,7 +70,7 @@ static bool has_kernel(CUgraphNode node)
 /* Do all kernels of the graph come after the node? */
 static bool is_ahead_of_kernels(struct search *search, CUgraphNode node)
 {
-    bool none = find_behind(search, node);
+    bool none = find_nodes_behind(search, node);
     for (size_t i = 0; none && i < search->count; i++)
         none = sc_handles_get(&search->behind, (uintptr_t)search->nodes[i]) ||
                !has_kernel(search->nodes[i]);
@@ -79,7 +79,7 @@ static bool is_ahead_of_kernels(struct search *search, CUgraphNode node)
 
 /* Does the node come before all kernels of the graph, so that none can decide whether it runs? Maps
  * the memory for the search. */
-static bool runs_first(const CUgraphNode *nodes, size_t count, CUgraphNode node)
+static bool is_before_kernels(const CUgraphNode *nodes, size_t count, CUgraphNode node)
 {
     struct search search = {.nodes = nodes, .count = count};
     size_t size_bytes = 2 * (count + 1) * sizeof *search.queue;
@@ -101,7 +101,7 @@ CUgraph sc_certain_bodies_find(CUgraph graph, CUgraphNode node)
     size_t count = 0;
     CUgraph body = sc_conditional_bodies_chosen(node);
     CUgraphNode *nodes = body ? sc_driver_nodes_of(graph, &count) : NULL;
-    bool certain = nodes && count <= NODES_MAX && runs_first(nodes, count, node);
+    bool certain = nodes && count <= NODES_MAX && is_before_kernels(nodes, count, node);
     sc_driver_nodes_free(nodes, count);
     return certain ? body : NULL;
 }

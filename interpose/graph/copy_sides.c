@@ -120,13 +120,13 @@ static struct sc_copy_side side_at(uintptr_t address, size_t size_bytes,
     return side;
 }
 
-static bool always(CUdeviceptr address)
+static bool is_any(CUdeviceptr address)
 {
     (void)address;
     return true;
 }
 
-static bool never(CUdeviceptr address)
+static bool is_none(CUdeviceptr address)
 {
     (void)address;
     return false;
@@ -144,7 +144,7 @@ struct sc_copy_side sc_copy_side_at(CUdeviceptr address, size_t size_bytes)
 
 struct sc_copy_side sc_copy_side_of_host(const void *address, size_t size_bytes)
 {
-    struct sc_copy_side side = side_at((uintptr_t)address, size_bytes, always);
+    struct sc_copy_side side = side_at((uintptr_t)address, size_bytes, is_any);
     side.named_host = true;
     return side;
 }
@@ -156,7 +156,7 @@ struct sc_copy_side sc_copy_side_unified(CUdeviceptr address, size_t size_bytes)
 
 struct sc_copy_side sc_copy_side_pinned(CUdeviceptr address, size_t size_bytes)
 {
-    return side_at(address, size_bytes, never);
+    return side_at(address, size_bytes, is_none);
 }
 
 /* Returns one side of a copy, at an address that the call names as device memory, where managed or
@@ -173,7 +173,7 @@ struct sc_copy_side sc_copy_side_of_device(CUdeviceptr address, size_t size_byte
 
 /* ---- between two addresses ---- */
 
-/* Makes the side pageable host memory, if it is. */
+/* Makes a side without a range host memory, if the driver says that its address is no device's. */
 static void set_pageable(struct sc_copy_side *side, bool is_pageable)
 {
     side->used |= is_pageable;
@@ -185,7 +185,7 @@ static void set_pageable(struct sc_copy_side *side, bool is_pageable)
  * complete in the call. A pageable source of other copies is read in the call, unless it is so
  * large that the call waits. So if the source is smaller, it makes no difference whether it is
  * device memory or pageable, and the driver is not asked. */
-static void ask_staged(struct sc_copy_sides *sides)
+static void ask_where_staged(struct sc_copy_sides *sides)
 {
     struct sc_copy_side *src = &sides->src, *dst = &sides->dst;
     if (!dst->known)
@@ -239,7 +239,7 @@ void sc_copy_sides_unified(struct sc_copy_sides *sides, CUdeviceptr dst, CUdevic
     if (in_place)
         ask_both_in_place(sides);
     else
-        ask_staged(sides);
+        ask_where_staged(sides);
 }
 
 /* Finds both sides of a copy between two addresses that the call names as device memory

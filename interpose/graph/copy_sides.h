@@ -5,6 +5,16 @@
  * is changed.
  *
  * Locks: none is held; the tracker's may be taken. Not for a signal handler. */
+
+/* Terms (docs/glossary.md):
+ *   complete: finished by the device, whether or not the program knows
+ *   legacy stream: a context's default stream, which is ordered with all its blocking streams
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   range: host memory that the driver knows: one allocation or one registration
+ *   source: the memory that a copy reads
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ */
+
 #ifndef SC_INTERPOSE_GRAPH_COPY_SIDES_H
 #define SC_INTERPOSE_GRAPH_COPY_SIDES_H
 
@@ -62,8 +72,8 @@ struct sc_copy_sides sc_copy_sides_of_2d(const CUDA_MEMCPY2D *copy);
 struct sc_copy_sides sc_copy_sides_of_3d(const CUDA_MEMCPY3D *copy);
 struct sc_copy_sides sc_copy_sides_of_3d_peer(const CUDA_MEMCPY3D_PEER *copy);
 
-/* Return one side of a contiguous copy. They differ in what counts as host memory if no range is
- * known: */
+/* Return one side of a contiguous copy. They differ in what counts as host memory where the tracker
+ * knows no range, as the comment of each says: */
 struct sc_copy_side sc_copy_side_at(CUdeviceptr address, size_t size_bytes);      /* if pageable */
 struct sc_copy_side sc_copy_side_of_host(const void *address, size_t size_bytes); /* always */
 struct sc_copy_side sc_copy_side_unified(CUdeviceptr address,

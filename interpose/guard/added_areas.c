@@ -45,14 +45,11 @@ bool sc_added_areas_may_want(const struct sc_pages *pages)
            pages->end - pages->start <= PART_MAX_BYTES;
 }
 
-/* Returns those of the pages that lie in the area of the address. */
-static struct sc_pages in_area(const struct sc_pages *pages, uintptr_t address)
+/* Returns the pages that both have; `end` is not above `start` if there are none. */
+static struct sc_pages common_pages(const struct sc_pages *a, const struct sc_pages *b)
 {
-    uintptr_t area = address & ~(uintptr_t)(SC_AREAS_BYTES - 1);
-    struct sc_pages in = *pages;
-    in.start = in.start > area ? in.start : area;
-    in.end = in.end < area + SC_AREAS_BYTES ? in.end : area + SC_AREAS_BYTES;
-    return in;
+    return (struct sc_pages){a->start > b->start ? a->start : b->start,
+                             a->end < b->end ? a->end : b->end};
 }
 
 /* Changes the pages of an area to userfaultfd, if it serves their memory. `tried`: how often that
@@ -77,10 +74,13 @@ static void try_to_change(const struct sc_pages *own)
 
 void sc_added_areas_choose(const struct sc_pages *own, const struct sc_pages *pages)
 {
-    for (uintptr_t at = pages->start; at < pages->end;) {
-        struct sc_pages wanted = in_area(pages, at), all = in_area(own, at);
-        if (all.start < all.end && !sc_userfaults_have_adopted(at, wanted.end - at))
+    struct sc_pages wanted = common_pages(pages, own);
+    while (wanted.start < wanted.end) {
+        uintptr_t start = wanted.start & ~(uintptr_t)(SC_AREAS_BYTES - 1);
+        struct sc_pages area = {start, start + SC_AREAS_BYTES};
+        struct sc_pages all = common_pages(own, &area), now = common_pages(&wanted, &area);
+        if (!sc_userfaults_have_adopted(now.start, now.end - now.start))
             try_to_change(&all);
-        at = wanted.end;
+        wanted.start = area.end;
     }
 }

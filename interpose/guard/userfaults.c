@@ -377,7 +377,7 @@ static bool are_free(uintptr_t start, size_t size_bytes)
 
 bool sc_userfaults_adopt_shared(uintptr_t start, size_t size_bytes)
 {
-    sc_userfaults_release(start, size_bytes);
+    sc_userfaults_release(start, size_bytes); /* what another thread has just registered, too */
     if (!are_free(start, size_bytes) || !adopt_pages(start, size_bytes))
         return false;
     /* In this order: what replaces the mapping that was found to be shared is not registered. */

@@ -121,6 +121,22 @@ START_TEST(each_area_of_a_buffer_changes)
 }
 END_TEST
 
+/* The first and last page of a buffer may have other memory as well, and stay mprotect's. */
+START_TEST(pages_that_are_not_the_ranges_alone_are_left_out)
+{
+    struct sc_pages own = {start + PAGE, start + 2 * PAGE};
+    struct sc_pages pages = {start, start + 3 * PAGE};
+    for (int i = 0; i < 3; i++)
+        sc_added_areas_choose(&own, &pages);
+    ck_assert_uint_eq(attempts, 1);
+    ck_assert_uint_eq(taken[0].start, own.start);
+    ck_assert_uint_eq(taken[0].end, own.end);
+    own.end = own.start;
+    sc_added_areas_choose(&own, &pages);
+    ck_assert_uint_eq(attempts, 1);
+}
+END_TEST
+
 START_TEST(nothing_changes_where_mprotect_was_chosen)
 {
     waits_are_long = true;
@@ -168,6 +184,7 @@ int main(void)
     tcase_add_test(tests, memory_changes_behind_long_waits);
     tcase_add_test(tests, the_range_of_a_buffer_changes_as_far_as_its_area_goes);
     tcase_add_test(tests, each_area_of_a_buffer_changes);
+    tcase_add_test(tests, pages_that_are_not_the_ranges_alone_are_left_out);
     tcase_add_test(tests, nothing_changes_where_mprotect_was_chosen);
     tcase_add_test(tests, for_private_memory_nothing_is_moved);
     tcase_add_test(tests, nothing_changes_near_the_limit_of_mappings);

@@ -35,6 +35,7 @@ static void put_call(struct sc_text *line, const char *api, const char *runtime_
     sc_json_put(line, "thread:%d time_ns:%lu", thread, time_ns);
 }
 
+/* Appends one setting of a limit, or the launch that has fixed it. */
 static void put_event(struct sc_text *line, const struct sc_limit_event *event,
                       const struct sc_json_lines_stack *stack, size_t reserve)
 {
@@ -49,6 +50,7 @@ static void put_event(struct sc_text *line, const struct sc_limit_event *event,
     sc_json_put(line, "}");
 }
 
+/* Appends one module whose kernels may use the device's heap. */
 static void put_module(struct sc_text *line, const struct sc_limit_module *module,
                        const struct sc_json_lines_stack *stack, size_t reserve)
 {
@@ -74,6 +76,7 @@ static void put_modules(struct sc_text *line, const struct sc_limits_part *part,
     sc_json_put(line, "] modules_left_out:%lu", part->limits->modules_left_out);
 }
 
+/* Appends the member `limits`. Stacks may take half of the line's room. */
 void sc_limits_part_put(struct sc_text *line, const struct sc_limits_part *part)
 {
     size_t reserve = (line->size - line->used) / 2;

@@ -319,6 +319,7 @@ static struct naming *begin_naming(void)
     return fresh;
 }
 
+/* Gives back the room for names: to the few that are kept, or to Linux. */
 static void end_naming(struct naming *naming)
 {
     if (is_kept(naming))
@@ -375,6 +376,7 @@ static bool is_left_out(const struct sc_hazard *hazard)
     return left_out;
 }
 
+/* Counts the hazard if it is not to be reported: by the program's wish, or by a suppression. */
 bool sc_report_suppresses(const struct sc_hazard *hazard)
 {
     if (!hazard->ignored && !is_left_out(hazard))
@@ -691,6 +693,7 @@ void sc_report_summary(const struct sc_report_totals *totals)
     sc_pages_unmap(limits, sizeof *limits);
 }
 
+/* Writes a `memory` line. Names are found before the lock is taken. */
 void sc_report_memory(const struct sc_statement *statement)
 {
     struct sc_memory_part *memory =
@@ -727,6 +730,7 @@ static void say_oom(const struct sc_oom *oom, const struct sc_memory_part *memor
     sc_report_say(NULL, text.bytes);
 }
 
+/* Writes an `oom` line. Names are found before the lock is taken. */
 void sc_report_oom(const struct sc_oom *oom, const struct sc_statement *statement)
 {
     if (!atomic_load_explicit(&report.opened, memory_order_acquire))
@@ -745,6 +749,7 @@ void sc_report_oom(const struct sc_oom *oom, const struct sc_statement *statemen
     sc_pages_unmap(memory, sizeof *memory);
 }
 
+/* Says what was found as the program aborts, once, and only if there is anything to say. */
 void sc_report_say_aborting(const struct sc_report_totals *totals)
 {
     static bool said;

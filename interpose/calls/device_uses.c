@@ -157,6 +157,7 @@ static void judge_use(const struct judgement *judgement, enum sc_device_healing 
         heal_by_edges(judgement, &conflicts);
 }
 
+/* May the call be ordered after its conflicts? Not if it has been made already (a replay). */
 static bool may_heal(void)
 {
     return sc_options.mode == SC_MODE_FIX && !sc_replaying_follows();

@@ -179,6 +179,7 @@ CUgraph sc_conditional_bodies_at(CUgraphNode node, uint32_t index)
     return graph;
 }
 
+/* Which body that is was found when the node was added. */
 CUgraph sc_conditional_bodies_chosen(CUgraphNode node)
 {
     pthread_mutex_lock(&bodies_lock);

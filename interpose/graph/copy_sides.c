@@ -120,12 +120,14 @@ static struct sc_copy_side side_at(uintptr_t address, size_t size_bytes,
     return side;
 }
 
+/* For side_at: memory without a range is the host's, as the call says. */
 static bool is_any(CUdeviceptr address)
 {
     (void)address;
     return true;
 }
 
+/* For side_at: memory without a range is not the host's. */
 static bool is_none(CUdeviceptr address)
 {
     (void)address;

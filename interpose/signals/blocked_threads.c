@@ -175,7 +175,7 @@ struct check {
 };
 
 /* Checks the threads in one part of the directory. */
-static void check_some(struct check *check, const char *entries, long size)
+static void check_threads(struct check *check, const char *entries, long size)
 {
     for (long at = 0; at < size && check->seen.strongest != SURELY;) {
         const struct dirent64 *entry = (const struct dirent64 *)(entries + at);
@@ -187,7 +187,7 @@ static void check_some(struct check *check, const char *entries, long size)
 
 /* Checks all threads; `context` is a struct check. Called on a spare stack, since a copy may be
  * made on a coroutine's small one. */
-static void check_all(void *context)
+static void check_all_threads(void *context)
 {
     _Alignas(struct dirent64) char entries[ENTRIES_BYTES];
     struct check *check = context;
@@ -197,7 +197,7 @@ static void check_all(void *context)
     if (threads < 0)
         return;
     while ((size = sc_kernel_call(SYS_getdents64, threads, entries, sizeof entries)) > 0)
-        check_some(check, entries, size);
+        check_threads(check, entries, size);
     sc_kernel_call(SYS_close, threads);
 }
 
@@ -206,7 +206,7 @@ static struct seen check_once(struct followed *followed, uint64_t *took_ticks)
 {
     struct check check = {.followed = followed};
     uint64_t before = sc_ticks();
-    sc_spare_stack_call(check_all, &check);
+    sc_spare_stack_call(check_all_threads, &check);
     *took_ticks = sc_ticks() - before;
     if (check.seen.thread != followed->thread)
         *followed = (struct followed){check.seen.thread, check.seen.ran_ns, 0};

@@ -3,7 +3,10 @@
  * synchronise and read, as a server's do. A figure is a thread's step in us, the median over the
  * threads.
  *
- *     workers [--quick] [--list] [THREADS_SIZE...]
+ *     workers [--quick] [--list] [--memory=KIND] [THREADS_SIZE...]
+ *
+ * KIND is where the buffers lie: `pinned`, which is the library's or the driver's (pinned=driver);
+ * or memory that each worker maps and registers, `shared`, `memfd` (a file in memory) or `private`.
  *
  * A wrong byte ends the program with status 3. Where kernels do not run, as on the simulated GPU,
  * the download has what was uploaded.
@@ -14,6 +17,8 @@
 
 #include <pthread.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -54,6 +59,7 @@ static const char adding_ptx[] =
 static CUfunction adding;
 static unsigned char added; /* what the kernel adds: 0 where kernels do not run */
 static unsigned run_ms = RUN_MS;
+static const char *memory = "pinned";
 
 struct worker {
     const struct crew *crew;
@@ -90,18 +96,55 @@ static void checked_step(struct worker *worker, unsigned i)
     }
 }
 
+static bool is_memory(const char *kind)
+{
+    return strcmp(memory, kind) == 0;
+}
+
+/* Maps and registers memory of the kind that was asked for. */
+static unsigned char *registered(size_t bytes)
+{
+    int file = is_memory("memfd") ? memfd_create("workers", MFD_CLOEXEC) : -1;
+    int flags = is_memory("private") ? MAP_PRIVATE : MAP_SHARED;
+    if (file >= 0 && ftruncate(file, (off_t)bytes) != 0)
+        abort();
+    void *mapped =
+        mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags | (file < 0 ? MAP_ANONYMOUS : 0), file, 0);
+    if (mapped == MAP_FAILED)
+        abort();
+    if (file >= 0)
+        close(file);
+    MUST(driver.cuMemHostRegister(mapped, bytes, 0));
+    return mapped;
+}
+
+static unsigned char *make_buffer(size_t bytes)
+{
+    return is_memory("pinned") ? driver_pinned(bytes) : registered(bytes);
+}
+
+static void free_buffer(unsigned char *buffer, size_t bytes)
+{
+    if (is_memory("pinned")) {
+        MUST(driver.cuMemFreeHost(buffer));
+        return;
+    }
+    MUST(driver.cuMemHostUnregister(buffer));
+    munmap(buffer, bytes);
+}
+
 static void make_buffers(struct worker *worker)
 {
     worker->stream = driver_stream();
-    worker->up = driver_pinned(worker->crew->bytes);
-    worker->down = driver_pinned(worker->crew->bytes);
+    worker->up = make_buffer(worker->crew->bytes);
+    worker->down = make_buffer(worker->crew->bytes);
     worker->device = driver_device(worker->crew->bytes);
 }
 
 static void free_buffers(struct worker *worker)
 {
-    MUST(driver.cuMemFreeHost(worker->up));
-    MUST(driver.cuMemFreeHost(worker->down));
+    free_buffer(worker->up, worker->crew->bytes);
+    free_buffer(worker->down, worker->crew->bytes);
     MUST(driver.cuMemFree(worker->device));
     MUST(driver.cuStreamDestroy(worker->stream));
 }
@@ -166,11 +209,27 @@ static const char *name_of(size_t i)
     return i < COUNT(crews) ? crews[i].name : NULL;
 }
 
+/* Takes --memory=KIND out of the arguments. */
+static int take_memory(int argc, char **argv)
+{
+    int kept = 0;
+    for (int i = 0; i < argc; i++)
+        if (strncmp(argv[i], "--memory=", 9) == 0)
+            memory = argv[i] + 9;
+        else
+            argv[kept++] = argv[i];
+    if (is_memory("pinned") || is_memory("shared") || is_memory("memfd") || is_memory("private"))
+        return kept;
+    fprintf(stderr, "workers: no such memory: %s\n", memory);
+    exit(2);
+}
+
 int main(int argc, char **argv)
 {
     int quick = 0;
     const struct option options[] = {
         {"quick", no_argument, &quick, 1}, CHOICE_LIST, {NULL, 0, NULL, 0}};
+    argc = take_memory(argc, argv);
     struct choice choice = choose(argc, argv, options, name_of);
 
     if (quick)

@@ -50,17 +50,17 @@ bool sc_user_touches_begin(void)
     return true;
 }
 
-bool sc_userfaults_adopt_huge(uintptr_t area)
+bool sc_userfaults_adopt_huge(uintptr_t area, size_t size_bytes)
 {
-    (void)area;
-    return true;
+    return area % SC_AREAS_BYTES == 0 && size_bytes == SC_AREAS_BYTES;
 }
 
-bool sc_protect_move_area(uintptr_t address, bool (*adopt)(uintptr_t))
+bool sc_protect_move_area(const struct sc_pages *pages, bool ends_guards,
+                          bool (*adopt)(uintptr_t, size_t))
 {
     attempts++;
-    ck_assert(!busy);
-    is_adopted = !is_refused && adopt(address);
+    ck_assert(!busy && !ends_guards);
+    is_adopted = !is_refused && adopt(pages->start, pages->end - pages->start);
     return is_adopted;
 }
 

@@ -40,11 +40,7 @@ static uint64_t read_limit(void)
 
 /* Counts the mappings of the process, and computes how many spans the guard may have: two mappings
  * for each, without the program's share. */
-<<<<<<< HEAD
-static void count(void)
-=======
-static void count_mappings(uint64_t now_ns)
->>>>>>> ab6071f9a6560683657351bc29ce730482ffaacc
+static void count_mappings(void)
 {
     uint64_t begun_ns = sc_now_ns();
     uint64_t usable = read_limit() / 4 * 3;
@@ -75,15 +71,8 @@ bool sc_map_budget_allows(void)
     bool fits = live < atomic_load_explicit(&allowed, memory_order_relaxed);
     if (sc_likely(fits && live < FREE_SPANS))
         return true;
-<<<<<<< HEAD
     if (is_due(fits) && !atomic_exchange(&counting, true)) {
-        count();
-=======
-    uint64_t now_ns = sc_coarse_now_ns();
-    uint64_t age_ns = now_ns - atomic_load_explicit(&counted_ns, memory_order_relaxed);
-    if (age_ns > (fits ? COUNT_AGAIN_NS : ASK_AGAIN_NS) && !atomic_exchange(&counting, true)) {
-        count_mappings(now_ns);
->>>>>>> ab6071f9a6560683657351bc29ce730482ffaacc
+        count_mappings();
         atomic_store(&counting, false);
         fits = span_count() < atomic_load_explicit(&allowed, memory_order_relaxed);
     }

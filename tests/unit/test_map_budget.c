@@ -19,10 +19,10 @@ static const struct {
 #define sc_now_ns() now
 #define sc_coarse_now_ns() now
 #define sc_file_number(path, before) ((void)(path), (void)(before), (uint64_t)LIMIT)
-#define sc_mappings_count count_mappings
+#define sc_mappings_count counted_mappings
 #define sc_track_parts parts
 
-static uint64_t count_mappings(void)
+static uint64_t counted_mappings(void)
 {
     now += count_takes;
     counts++;

@@ -64,10 +64,9 @@ static bool lock_if(bool (*is_wanted)(const struct sc_stream_record *),
 static void leave_fence(void *unused, struct sc_stream_record *stream)
 {
     (void)unused;
-    pthread_mutex_lock(&stream->lock);
+    SC_LOCKED(&stream->lock);
     if (is_own_blocking(stream) && !sc_streams_is_capturing(stream))
         sc_marks_fence_locked(stream);
-    pthread_mutex_unlock(&stream->lock);
 }
 
 void sc_detours_fence_context(struct sc_context *context)

@@ -120,14 +120,13 @@ struct sc_staging_of_context {
 static __attribute__((noinline)) struct sc_staging_of_context *
 new_staging(struct sc_context *context)
 {
-    pthread_mutex_lock(&grow_lock);
+    SC_LOCKED(&grow_lock);
     struct sc_staging_of_context *own =
         atomic_load_explicit(&context->staging, memory_order_relaxed);
     if (!own && (own = sc_pages_map(sizeof *own)) != NULL) {
         SC_TRACKED(sc_staging_init(&own->staging, track.order, largest_source()));
         atomic_store_explicit(&context->staging, own, memory_order_release);
     }
-    pthread_mutex_unlock(&grow_lock);
     return own;
 }
 
@@ -373,7 +372,7 @@ bool sc_snapshots_give_up(struct sc_context *context)
     struct block *block;
     bool any = false;
     SC_INSIDE();
-    pthread_mutex_lock(&grow_lock);
+    SC_LOCKED(&grow_lock);
     SC_TRACKED(sc_staging_release_all_kept(track.order));
     while (own && (block = take_block_locked(own)) != NULL) {
         any = true;
@@ -382,7 +381,6 @@ bool sc_snapshots_give_up(struct sc_context *context)
         unmap_memory(block);
         sc_pages_unmap(block, block->own_bytes);
     }
-    pthread_mutex_unlock(&grow_lock);
     return any;
 }
 

@@ -182,12 +182,11 @@ static bool gave_held_back(const struct sc_context *context, uint64_t until_ns)
 static void look_for_work(void *argument, struct sc_stream_record *stream) SC_UNFOLLOWED
 {
     bool *is_busy = argument;
-    pthread_mutex_lock(&stream->lock);
+    SC_LOCKED(&stream->lock);
     if (!*is_busy && !stream->gone)
         *is_busy = (stream->owner && stream->owner != sc_thread_id()) ||
                    sc_streams_is_capturing(stream) ||
                    sc_real.cuStreamQuery(stream->handle) != CUDA_SUCCESS;
-    pthread_mutex_unlock(&stream->lock);
 }
 
 /* Frees what the library itself has page-locked in the context. Returns false if work is under way
@@ -703,7 +702,7 @@ static struct device_free begin_device_free(const struct sc_call *call, CUdevice
     };
     if (!freeing.waits && !sc_replaying_follows() && freeing.allocation.size_bytes &&
         sc_track_watches_device(&sc_track))
-        sc_device_uses_judge_free(call, &freeing.allocation);
+        sc_device_uses_judge_free(call, NULL, &freeing.allocation);
     prepared.address = address;
     prepared.waits = freeing.waits;
     return freeing;

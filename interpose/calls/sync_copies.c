@@ -362,7 +362,7 @@ static struct sc_copy_sides fills(CUdeviceptr dst, size_t pitch, size_t width_by
                                   uint32_t fill)
 {
     struct sc_copy_sides sides = {
-        .dst = sc_copy_side_pinned(dst, width_bytes),
+        .dst = sc_copy_side_at(SC_SIDE_KNOWN, dst, width_bytes),
         .is_empty = width_bytes * rows == 0,
         .is_fill = true,
         .fill = fill,
@@ -415,14 +415,13 @@ static CUresult atoa_async(CUarray dst, size_t dst_offset, CUarray src, size_t s
                          src_offset, bytes, stream);
 }
 
-#define SIDES_TO_DEVICE(dst, src, bytes)                                                           \
-    sides_of(sc_copy_side_of_device(dst, bytes), sc_copy_side_of_host(src, bytes), bytes)
-#define SIDES_TO_HOST(dst, src, bytes)                                                             \
-    sides_of(sc_copy_side_of_host(dst, bytes), sc_copy_side_of_device(src, bytes), bytes)
-#define SIDES_ON_DEVICE(dst, src, bytes)                                                           \
-    sides_of(sc_copy_side_pinned(dst, bytes), sc_copy_side_pinned(src, bytes), bytes)
-#define SIDES_ANYWHERE(dst, src, bytes)                                                            \
-    sides_of(sc_copy_side_unified(dst, bytes), sc_copy_side_unified(src, bytes), bytes)
+#define SIDE(as, address, bytes) sc_copy_side_at(SC_SIDE_##as, (uintptr_t)(address), bytes)
+#define BETWEEN(to, dst, from, src, bytes)                                                         \
+    sides_of(SIDE(to, dst, bytes), SIDE(from, src, bytes), bytes)
+#define SIDES_TO_DEVICE(dst, src, bytes) BETWEEN(DEVICE, dst, HOST, src, bytes)
+#define SIDES_TO_HOST(dst, src, bytes) BETWEEN(HOST, dst, DEVICE, src, bytes)
+#define SIDES_ON_DEVICE(dst, src, bytes) BETWEEN(KNOWN, dst, KNOWN, src, bytes)
+#define SIDES_ANYWHERE(dst, src, bytes) BETWEEN(UNIFIED, dst, UNIFIED, src, bytes)
 #define SIDES_PEERS(dst, dst_context, src, src_context, bytes)                                     \
     serialize(SIDES_ON_DEVICE(dst, src, bytes), dst_context, src_context)
 #define SIDES_PEERS_BOX(copy)                                                                      \
@@ -433,10 +432,10 @@ static CUresult atoa_async(CUarray dst, size_t dst_offset, CUarray src, size_t s
     }
 #define SIDES_ROWS(copy) sc_copy_sides_of_2d(copy)
 #define SIDES_BOX(copy) sc_copy_sides_of_3d(copy)
-#define SIDES_READS_HOST(src, bytes) sides_of(NO_SIDE, sc_copy_side_of_host(src, bytes), bytes)
-#define SIDES_WRITES_HOST(dst, bytes) sides_of(sc_copy_side_of_host(dst, bytes), NO_SIDE, bytes)
-#define SIDES_READS_DEVICE(src, bytes) sides_of(NO_SIDE, sc_copy_side_pinned(src, bytes), bytes)
-#define SIDES_WRITES_DEVICE(dst, bytes) sides_of(sc_copy_side_pinned(dst, bytes), NO_SIDE, bytes)
+#define SIDES_READS_HOST(src, bytes) sides_of(NO_SIDE, SIDE(HOST, src, bytes), bytes)
+#define SIDES_WRITES_HOST(dst, bytes) sides_of(SIDE(HOST, dst, bytes), NO_SIDE, bytes)
+#define SIDES_READS_DEVICE(src, bytes) sides_of(NO_SIDE, SIDE(KNOWN, src, bytes), bytes)
+#define SIDES_WRITES_DEVICE(dst, bytes) sides_of(SIDE(KNOWN, dst, bytes), NO_SIDE, bytes)
 #define SIDES_ARRAYS(bytes) sides_of(NO_SIDE, NO_SIDE, bytes)
 #define SIDES_FILLS(dst, count, value)                                                             \
     SIDES_FILLS_ROWS(dst, (count) * sizeof(value), count, 1, value)

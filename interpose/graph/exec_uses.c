@@ -417,13 +417,15 @@ static void end_graph(void *context, struct sc_walked_graph *graph, const CUgrap
     if (!graph->flag || !names_memory(level.making->call->graph))
         return;
     bool known = note_notifiers(&level, nodes, count);
-    bool all = sc_unjudged_each(nodes, count, known ? tells_seen : NULL, unjudge_around, &level);
+    bool all = sc_unjudged_find(nodes, count, SC_BEFORE_SIGNAL, known ? tells_seen : NULL,
+                                unjudge_around, &level);
+    all &= sc_unjudged_find(nodes, count, SC_BEHIND_WAIT, NULL, unjudge_around, &level);
     if (!sc_device_nodes_are_watched())
         return;
     if (graph->depth == 0 && level.making->has_hosts)
-        all &= sc_unjudged_behind_hosts(nodes, count, unjudge_around, &level);
+        all &= sc_unjudged_find(nodes, count, SC_BEHIND_HOST_NODE, NULL, unjudge_around, &level);
     if (level.making->has_unseen)
-        all &= sc_unjudged_behind_unseen(nodes, count, unjudge_around, &level);
+        all &= sc_unjudged_find(nodes, count, SC_BEHIND_UNSEEN, NULL, unjudge_around, &level);
     if (!all)
         SC_TRACKED(sc_graphs_leave_out_device(track.graphs, level.making->call->graph));
 }

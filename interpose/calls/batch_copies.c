@@ -184,10 +184,9 @@ void sc_batch_copies_begin(struct sc_batch *batch)
 static bool is_stream_idle(const struct sc_batch *batch)
 {
     bool per_thread = batch->call->per_thread;
-    struct sc_relaxed relaxed = sc_relaxed_begin();
+    SC_RELAXED();
     CUresult result = per_thread ? sc_real.cuStreamQuery_ptsz(batch->handle)
                                  : sc_real.cuStreamQuery(batch->handle);
-    sc_relaxed_end(&relaxed);
     return result == CUDA_SUCCESS;
 }
 

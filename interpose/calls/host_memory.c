@@ -194,7 +194,7 @@ static void look_for_work(void *argument, struct sc_stream_record *stream) SC_UN
  * asked about. */
 static bool give_up_ours(struct sc_context *context, bool *gave)
 {
-    struct sc_relaxed relaxed = sc_relaxed_begin();
+    SC_RELAXED();
     sc_legacy_gate_enter();
     bool is_busy = sc_captures_any_open();
     sc_streams_each_ever(context, look_for_work, &is_busy);
@@ -203,7 +203,6 @@ static bool give_up_ours(struct sc_context *context, bool *gave)
         *gave = sc_pinned_give_up(context);
         *gave |= sc_snapshots_give_up(context);
     }
-    sc_relaxed_end(&relaxed);
     return !is_busy;
 }
 
@@ -431,7 +430,7 @@ static CUresult wait_by_unregistering(void)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static void *page;
-    struct sc_relaxed relaxed = sc_relaxed_begin();
+    SC_RELAXED();
     size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
     pthread_mutex_lock(&lock);
     page = page ? page : sc_pages_map(page_bytes);
@@ -442,7 +441,6 @@ static CUresult wait_by_unregistering(void)
     if (result == CUDA_SUCCESS)
         result = sc_real.cuMemHostUnregister(page);
     pthread_mutex_unlock(&lock);
-    sc_relaxed_end(&relaxed);
     return result;
 }
 

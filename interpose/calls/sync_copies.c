@@ -242,13 +242,12 @@ static void make_joins_true(const struct copy *copy)
     for (unsigned i = 0; i < 2; i++) {
         if (!copy->other_contexts[i] || sc_captures_any_open())
             continue;
-        struct sc_relaxed relaxed = sc_relaxed_begin();
+        SC_RELAXED();
         CUevent event = record_in_legacy(copy->other_contexts[i]);
         if (event) {
             sc_real.cuStreamWaitEvent(CU_STREAM_LEGACY, event, 0);
             sc_real.cuEventDestroy_v2(event);
         }
-        sc_relaxed_end(&relaxed);
     }
 }
 

@@ -367,7 +367,7 @@ bool sc_captures_find_endangered(struct sc_capture *endangered)
 }
 
 /* Sets the thread's capture mode. Returns its former one. */
-static CUstreamCaptureMode exchange_mode(CUstreamCaptureMode mode)
+CUstreamCaptureMode sc_captures_exchange_mode(CUstreamCaptureMode mode)
 {
     CUstreamCaptureMode before = thread_mode;
     CUstreamCaptureMode exchanged = mode;
@@ -375,16 +375,6 @@ static CUstreamCaptureMode exchange_mode(CUstreamCaptureMode mode)
         sc_real.cuThreadExchangeStreamCaptureMode(&exchanged) == CUDA_SUCCESS)
         thread_mode = mode;
     return before;
-}
-
-CUstreamCaptureMode sc_captures_relax(void)
-{
-    return exchange_mode(CU_STREAM_CAPTURE_MODE_RELAXED);
-}
-
-void sc_captures_unrelax(CUstreamCaptureMode before)
-{
-    exchange_mode(before);
 }
 
 CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)

@@ -466,13 +466,12 @@ static void note_redirected(const struct sc_stack_sources *redirects, const stru
 static void note_exec(struct making making, CUgraph graph, const struct sc_stack_sources *redirects)
 {
     const struct sc_graph_call *call = making.call;
-    struct sc_relaxed relaxed = sc_relaxed_begin();
+    SC_RELAXED();
     const struct sc_context *context = sc_contexts_current();
     SC_TRACKED(sc_graphs_begin_exec(track.graphs, call->graph, context ? context->legacy : 0));
     note_nodes(&making, graph, NULL);
     note_redirected(redirects, &making);
     SC_TRACKED(sc_graphs_end_exec(track.graphs, call->graph, !making.works));
-    sc_relaxed_end(&relaxed);
 }
 
 /* Finds the names that the exec has for the nodes of another graph, by which it was updated. Like

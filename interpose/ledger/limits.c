@@ -95,11 +95,9 @@ static size_t in_force(CUlimit limit)
 /* Can the limit of the current context no longer be set, since a kernel has used it? */
 static bool is_fixed(CUlimit limit)
 {
-    struct sc_relaxed relaxed = sc_relaxed_begin();
+    SC_RELAXED();
     size_t value = in_force(limit);
-    bool fixed = value && sc_real.cuCtxSetLimit(limit, value) == CUDA_ERROR_INVALID_VALUE;
-    sc_relaxed_end(&relaxed);
-    return fixed;
+    return value && sc_real.cuCtxSetLimit(limit, value) == CUDA_ERROR_INVALID_VALUE;
 }
 
 /* ---- what is noted ---- */
@@ -382,13 +380,12 @@ static void apply_one(const struct sc_call *call, const struct wish *wish)
 /* Sets all limits that the user asks for, in the current context. */
 static void apply_all(const struct sc_call *call)
 {
-    struct sc_relaxed relaxed = sc_relaxed_begin();
+    SC_RELAXED();
     begin_setting_alone();
     for (unsigned i = 0; i < WISHES; i++)
         if (wished_bytes(&wishes[i]))
             apply_one(call, &wishes[i]);
     atomic_store(&asking, false);
-    sc_relaxed_end(&relaxed);
 }
 
 /* Sets the limits that the user asks for in a primary context that the call has made active. The

@@ -286,17 +286,12 @@ bool sc_snapshots_are_for(enum sc_direction direction, bool stable, const struct
     return are_for(direction, stable, SC_PAGEABLE, shape, fold);
 }
 
-SC_INLINED struct sc_slot *take_any(struct sc_context *context, const struct sc_slot_source *source)
+SC_INLINED_HERE struct sc_slot *sc_snapshots_reserve(struct sc_context *context,
+                                                     const struct sc_slot_source *source)
 {
     struct sc_context *home = context->primary ? context->primary : context; /* it outlives these */
     struct sc_staging_of_context *own = staging_of(home);
     return own ? take_slot(home, own, source) : NULL;
-}
-
-struct sc_slot *sc_snapshots_reserve(struct sc_context *context,
-                                     const struct sc_slot_source *source)
-{
-    return take_any(context, source);
 }
 
 void sc_snapshots_return(struct sc_slot *slot)
@@ -311,7 +306,7 @@ struct sc_slot *sc_snapshots_take(struct sc_context *context, enum sc_direction 
 {
     if (!are_for(direction, stable, source->kind, source->shape, source->fold))
         return NULL;
-    struct sc_slot *slot = take_any(context, source);
+    struct sc_slot *slot = sc_snapshots_reserve(context, source);
     if (slot && !fill_slot(slot, source)) {
         sc_snapshots_return(slot);
         return NULL;

@@ -280,8 +280,7 @@ void sc_contexts_put_back(struct sc_context *context)
     sc_handles_put(&by_handle, (uintptr_t)context->handle, (uintptr_t)context);
 }
 
-/* Takes out a green context of `primary`; with NULL a context that has ended. */
-static struct sc_context *take_if(const struct sc_context *primary)
+struct sc_context *sc_contexts_take_one(const struct sc_context *primary)
 {
     uintptr_t found = 0;
     SC_LOCKED(&contexts_lock);
@@ -291,14 +290,4 @@ static struct sc_context *take_if(const struct sc_context *primary)
             found = walk.handle;
     }
     return found ? sc_handle_pointer(sc_handles_remove(&by_handle, found)) : NULL;
-}
-
-struct sc_context *sc_contexts_take_green_of(const struct sc_context *primary)
-{
-    return take_if(primary);
-}
-
-struct sc_context *sc_contexts_take_gone(void)
-{
-    return take_if(NULL);
 }

@@ -1,5 +1,5 @@
 /* Allocates blocks of memory of any size, in pages mapped by the library (own_pages.h). The arena
- * does not lock: the caller's lock guards every call. */
+ * has no lock of its own: the caller holds one lock over every call for one arena. */
 #ifndef SC_TOOLS_ARENA_H
 #define SC_TOOLS_ARENA_H
 

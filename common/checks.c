@@ -57,7 +57,7 @@ bool sc_checks_are_due(_Atomic uint32_t *turn, uint64_t count)
 
 /* Ends the process by SIGABRT, past all handlers of the program and of the library. abort() is a
  * hook, and is not called. */
-static _Noreturn void die(void)
+static _Noreturn void end_process(void)
 {
     const uint64_t abort_bit = UINT64_C(1) << (SIGABRT - 1);
     const char default_action[64] = {0}; /* Linux's struct sigaction: SIG_DFL, no flags */
@@ -88,7 +88,7 @@ _Noreturn void sc_checks_fail(const char *file, int line, const char *function, 
         print_failure(file, line, function, what);
         sc_trace_print_own();
     }
-    die();
+    end_process();
 }
 
 #endif

@@ -25,13 +25,13 @@ void sc_deadlines_use(sc_cond_clockwait_function *cond, sc_sem_clockwait_functio
 /* Returns the deadline that is `wait_ns` from now. */
 struct timespec sc_deadline_in(uint64_t wait_ns);
 
-/* As pthread_mutex_lock and pthread_cond_wait, until the deadline. Return 0 or an error number,
- * ETIMEDOUT after the deadline. */
+/* Lock the mutex, or wait for the condition, until the deadline at most. Return 0 or an error
+ * number, ETIMEDOUT after the deadline. */
 int sc_lock_until(pthread_mutex_t *lock, const struct timespec *deadline) SC_TRY_ACQUIRES(0, *lock);
 int sc_cond_wait_until(pthread_cond_t *cond, pthread_mutex_t *lock,
                        const struct timespec *deadline);
 
-/* As sem_wait, until the deadline. Returns 0, or -1 with errno. */
+/* Waits for the semaphore until the deadline at most. Returns 0, or -1 with errno. */
 int sc_sem_wait_until(sem_t *semaphore, const struct timespec *deadline);
 
 #endif

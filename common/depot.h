@@ -1,9 +1,14 @@
 /* A depot: stores records that are never removed, each identified by a small id.
  *
- * A record is a run of words that begins with its key; records with the same key are stored once.
- * Lock-free. Memory comes from mmap, never from malloc, and only for a new record. Ids are never
- * reused; 0 means "no record". A depot has a maximum size. Safe from any thread, inside libc hooks,
- * and in a signal handler. */
+ * A record is a sequence of words that begins with its key; records with the same key are stored
+ * once. Lock-free. Memory comes from mmap, never from malloc, and only for a new record. Ids are
+ * never reused; 0 means "no record". A depot has a maximum size. Safe from any thread, inside libc
+ * hooks, and in a signal handler. */
+
+/* Terms (docs/glossary.md):
+ *   hook: our function in the place of one of the C library's
+ */
+
 #ifndef SC_TOOLS_DEPOT_H
 #define SC_TOOLS_DEPOT_H
 

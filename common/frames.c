@@ -46,7 +46,7 @@ static bool note_mapped(uintptr_t low, uintptr_t high)
 /* Does the place lie near above the running frame, and is all memory between them mapped? Usually
  * it is on the thread's stack, but it may be on another stack that was unmapped since the frame was
  * recorded. */
-static bool is_near(uintptr_t here, uintptr_t place)
+static bool check_near(uintptr_t here, uintptr_t place)
 {
     uintptr_t low = here & ~(uintptr_t)(PAGE_BYTES - 1);
     uintptr_t high = place & ~(uintptr_t)(PAGE_BYTES - 1);
@@ -132,7 +132,7 @@ static uintptr_t here_for(const struct sc_frame *record, uintptr_t here)
 bool sc_frame_lives(const struct sc_frame *record)
 {
     uintptr_t here = here_for(record, (uintptr_t)__builtin_frame_address(0));
-    if (__builtin_expect(is_near(here, record->place), 1))
+    if (__builtin_expect(check_near(here, record->place), 1))
         return is_there(record) && !is_passed(here, record);
     return may_be_there(record) && (record->place > here || is_of_other_stack(record));
 }

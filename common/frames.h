@@ -8,6 +8,11 @@
  * stack of the library, frames are checked as seen from where the thread left its other stack.
  *
  * A record belongs to one thread. No lock, no allocation; signal-safe; errno is kept. */
+
+/* Terms (docs/glossary.md):
+ *   wrapper: our function in the place of one of the driver's
+ */
+
 #ifndef SC_TOOLS_FRAMES_H
 #define SC_TOOLS_FRAMES_H
 

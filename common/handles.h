@@ -3,6 +3,11 @@
  * Look-ups take no lock and may run on any thread; changes need the owner's lock. Handles are never
  * 0; a value of 0 means "not there". The table grows by doubling. Outgrown tables stay mapped,
  * because a reader may still be using them; together they are no larger than the present one. */
+
+/* Terms (docs/glossary.md):
+ *   wrapper: our function in the place of one of the driver's
+ */
+
 #ifndef SC_TOOLS_HANDLES_H
 #define SC_TOOLS_HANDLES_H
 

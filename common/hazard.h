@@ -1,5 +1,16 @@
 /* A hazard: a mistake of the program that may do harm, as the record that is passed to the report.
  * Plain data; the words for its codes are in hazard_words.h. */
+
+/* Terms (docs/glossary.md):
+ *   advisory: a hazard that may be meant, for which strict does not fail
+ *   exec: an instantiated graph (CUgraphExec)
+ *   hazard: a mistake that may do harm: a code, the operation it hurts, and the event
+ *   label: what the program calls what it does: a test, a request, a step
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   origin: the call that made a buffer or a stream, with its stack
+ *   source: the memory that a copy reads
+ */
+
 #ifndef SC_WORDS_HAZARD_H
 #define SC_WORDS_HAZARD_H
 

@@ -1,4 +1,10 @@
 /* A call of the program as the event of a hazard: plain data. */
+
+/* Terms (docs/glossary.md):
+ *   hazard: a mistake that may do harm: a code, the operation it hurts, and the event
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ */
+
 #ifndef SC_WORDS_HAZARD_EVENT_H
 #define SC_WORDS_HAZARD_EVENT_H
 

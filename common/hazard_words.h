@@ -3,6 +3,17 @@
  * Nothing here allocates, locks or fails; every function is pure and safe in a signal handler. The
  * words are in common/hazard.def and common/op_kinds.def. They are a contract with users of the
  * report (docs/hazards.md, report/schema.json). */
+
+/* Terms (docs/glossary.md):
+ *   beside: of work: issued by the capturing thread during a capture, and run at once
+ *   complete: finished by the device, whether or not the program knows
+ *   deferred: of a free: done later, when the hold on the memory has ended
+ *   hazard: a mistake that may do harm: a code, the operation it hurts, and the event
+ *   in flight: issued, and the host does not know yet that it is done
+ *   latent: of a hazard: the operation was complete at the event, by luck
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ */
+
 #ifndef SC_WORDS_HAZARD_WORDS_H
 #define SC_WORDS_HAZARD_WORDS_H
 

@@ -4,6 +4,11 @@
  * the library's own calls must not. The functions here also keep errno, need no symbol looked up,
  * and are no cancellation points. So they may be called at any time: in signal handlers, before
  * constructors, under any lock. */
+
+/* Terms (docs/glossary.md):
+ *   hook: our function in the place of one of the C library's
+ */
+
 #ifndef SC_TOOLS_KERNEL_H
 #define SC_TOOLS_KERNEL_H
 

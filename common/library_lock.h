@@ -4,6 +4,12 @@
  *
  * A thread counts as within the lock from before it tries to acquire it until after it has released
  * it. Thread-safe; no function here may be called in a signal handler. */
+
+/* Terms (docs/glossary.md):
+ *   guard: page protection of the memory of operations in flight
+ *   touch: a read or write of host memory by the program, by the kernel for it, or within a call
+ */
+
 #ifndef SC_TOOLS_LIBRARY_LOCK_H
 #define SC_TOOLS_LIBRARY_LOCK_H
 

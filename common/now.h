@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-/* Return CLOCK_MONOTONIC in nanoseconds. The second function is as exact as Linux's timer tick
- * only, and takes a third of the time. */
+/* Return CLOCK_MONOTONIC in nanoseconds. The second function is only as exact as Linux's timer tick
+ * (some milliseconds), and takes a third of the time. */
 uint64_t sc_now_ns(void);
 uint64_t sc_coarse_now_ns(void);
 

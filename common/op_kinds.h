@@ -1,5 +1,11 @@
 /* The kinds of operations: in which direction they copy, and whose memory their buffer is. Plain
  * data. The words are a contract with users of the report, as those of common/hazard.def are. */
+
+/* Terms (docs/glossary.md):
+ *   hazard: a mistake that may do harm: a code, the operation it hurts, and the event
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ */
+
 #ifndef SC_WORDS_OP_KINDS_H
 #define SC_WORDS_OP_KINDS_H
 

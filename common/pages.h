@@ -1,5 +1,13 @@
 /* Access of the program to pages, and of the library to the bytes of a range (registered or pinned
  * memory): plain data. */
+
+/* Terms (docs/glossary.md):
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   snapshot: a copy of a small source, which the device reads instead of the source
+ *   source: the memory that a copy reads
+ *   span: a run of pages that one operation wants protected
+ */
+
 #ifndef SC_WORDS_PAGES_H
 #define SC_WORDS_PAGES_H
 

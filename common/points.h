@@ -1,5 +1,18 @@
 /* Identifies operations (tickets) and sets of all work issued so far (points): plain data, for
  * queries about the order of work (track/order.h). */
+
+/* Terms (docs/glossary.md):
+ *   blocking stream: a stream without CU_STREAM_NON_BLOCKING
+ *   clock: what was waited for on other streams: a number for each of several streams
+ *   epoch: how many calls on the legacy stream had begun when the driver took the operation
+ *   join: to merge a point into what a stream, another point or the host has waited for
+ *   legacy stream: a context's default stream, which is ordered with all its blocking streams
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   point: all work issued on a stream so far, with what that work had waited for (its clock)
+ *   ticket: the name of an operation: its stream, its number there, and its epoch
+ *   tie: what the next call on a stream may come after besides the stream's own work
+ */
+
 #ifndef SC_WORDS_POINTS_H
 #define SC_WORDS_POINTS_H
 

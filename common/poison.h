@@ -1,6 +1,11 @@
 /* Makes calls that the preloaded library must not make fail to compile; include this header last.
  * The library runs inside free(), inside the driver and inside other programs' start-up code, where
  * the allocator, stdio and the loader may be in the middle of a change. */
+
+/* Terms (docs/glossary.md):
+ *   hook: our function in the place of one of the C library's
+ */
+
 #ifndef SC_TOOLS_POISON_H
 #define SC_TOOLS_POISON_H
 

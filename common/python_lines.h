@@ -2,6 +2,11 @@
  *
  * Pure. The table may be any bytes, complete or cut: if it has no valid entry, there is no line.
  * Safe everywhere, in a signal handler too. */
+
+/* Terms (docs/glossary.md):
+ *   code object: CPython's record of a compiled function
+ */
+
 #ifndef SC_TOOLS_PYTHON_LINES_H
 #define SC_TOOLS_PYTHON_LINES_H
 

@@ -1,9 +1,9 @@
 /* A sequence lock: the version of a table that readers use without a lock. It is odd while a change
  * is under way.
  *
- * All stores of a change are release stores. So a reader that sees any of them also sees the odd
- * version, and the stores to the version need not be locked instructions. Only a thread that holds
- * the table's lock writes the version. Signal-safe. */
+ * All stores of a change are release stores, so a reader that sees any of them also sees the odd
+ * version. Therefore the version can be written by plain stores, which are cheaper than atomic
+ * additions. Only a thread that holds the table's lock writes the version. Signal-safe. */
 #ifndef SC_TOOLS_SEQLOCK_H
 #define SC_TOOLS_SEQLOCK_H
 

@@ -1,4 +1,11 @@
 /* Describes which bytes of memory a copy uses. Pure. */
+
+/* Terms (docs/glossary.md):
+ *   hull: the smallest interval around a shape
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   shape: which bytes an operation uses, row by row
+ */
+
 #ifndef SC_TOOLS_SHAPE_H
 #define SC_TOOLS_SHAPE_H
 

@@ -7,6 +7,12 @@
  * constant (old x86 processors), times in the report are wrong. Times of two threads are compared
  * as well (sc_ticks_not_early): the counters of all processors agree wherever Linux uses them as
  * its own clock. */
+
+/* Terms (docs/glossary.md):
+ *   hazard: a mistake that may do harm: a code, the operation it hurts, and the event
+ *   ticks: a time of the processor's counter
+ */
+
 #ifndef SC_TOOLS_TICKS_H
 #define SC_TOOLS_TICKS_H
 
@@ -26,9 +32,9 @@ static inline uint64_t sc_ticks(void)
 #endif
 }
 
-/* Orders instructions: no later instruction of the thread begins before the earlier ones are done,
- * though their stores may not be visible yet. Otherwise the processor may execute sc_ticks() some
- * hundred instructions too early, while a lock is still waited for. */
+/* Has the processor begin no later instruction of the thread before the earlier ones are done
+ * (their stores may not be visible yet). Without this the processor may execute sc_ticks() some
+ * hundred instructions too early, as while the thread still waits for a lock. */
 static inline void sc_ticks_barrier(void)
 {
 #if defined(__x86_64__)

@@ -1,5 +1,13 @@
 /* Reasons, as bits, why it is not certain that an operation is ordered as the program's calls say.
  * track/ordering.h says what follows from them. Plain data. */
+
+/* Terms (docs/glossary.md):
+ *   hazard: a mistake that may do harm: a code, the operation it hurts, and the event
+ *   held: of memory: freed by the program, and kept by the library until the device is done
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   touch: a read or write of host memory by the program, by the kernel for it, or within a call
+ */
+
 #ifndef SC_WORDS_UNSURE_H
 #define SC_WORDS_UNSURE_H
 

@@ -3,6 +3,14 @@
  * They take no lock and allocate nothing. They count each driver call that a wrapper makes and
  * store its correlation id (current_call.h). A driver call outside of every wrapper is passed to
  * `missed`. The name of a runtime call is stored until it returns. Not for a signal handler. */
+
+/* Terms (docs/glossary.md):
+ *   audit: the comparison of the driver calls that CUPTI shows with those that wrappers carried
+ *   carry: of a wrapper: to note a driver call, so that the call is not counted as missed
+ *   hazard: a mistake that may do harm: a code, the operation it hurts, and the event
+ *   wrapper: our function in the place of one of the driver's
+ */
+
 #ifndef SC_CUPTI_HOOKS_CALLBACKS_H
 #define SC_CUPTI_HOOKS_CALLBACKS_H
 

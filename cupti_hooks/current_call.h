@@ -4,6 +4,13 @@
  * A wrapper sets `carrying` while it runs. CUPTI's callbacks run on the thread that made the call,
  * and store the call's id and names here. Plain thread-local data: no lock, safe in a signal
  * handler. Without a subscription to CUPTI only `carrying` is written or read. */
+
+/* Terms (docs/glossary.md):
+ *   audit: the comparison of the driver calls that CUPTI shows with those that wrappers carried
+ *   carry: of a wrapper: to note a driver call, so that the call is not counted as missed
+ *   wrapper: our function in the place of one of the driver's
+ */
+
 #ifndef SC_CUPTI_HOOKS_CURRENT_CALL_H
 #define SC_CUPTI_HOOKS_CURRENT_CALL_H
 

@@ -92,7 +92,7 @@ static bool is_due(enum sc_news_kind kind)
 /* Passes the news to the receiver. SC_CARRY: driver calls that the receiver makes are the
  * library's. Within a wrapper (which has called SC_CARRY already) the wrapper keeps its entry and
  * its correlation id. */
-static void deliver(const struct sc_news *news)
+static void deliver_news(const struct sc_news *news)
 {
     if (sc_current_call_is_carried()) {
         receiver(news);
@@ -113,6 +113,6 @@ void sc_resources_receive(CUpti_CallbackDomain domain, uint32_t id, const void *
         if (news.kind == SC_NEWS_MODULE_LOADED)
             read_module(about, &news);
         if (news.handle)
-            deliver(&news);
+            deliver_news(&news);
     }
 }

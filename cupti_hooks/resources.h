@@ -2,6 +2,11 @@
  *
  * Most calls that a wrapper makes, or that are followed (subscription.h), are recorded there, and
  * are no news. No lock is taken. Not for a signal handler. */
+
+/* Terms (docs/glossary.md):
+ *   wrapper: our function in the place of one of the driver's
+ */
+
 #ifndef SC_CUPTI_HOOKS_RESOURCES_H
 #define SC_CUPTI_HOOKS_RESOURCES_H
 

@@ -103,7 +103,7 @@ static void note_failure(CUptiResult result, const char *holder)
 }
 
 /* Subscribes to CUPTI. Returns the new state; HELD: another tool is subscribed. */
-static enum sc_cupti_state subscribe(void) SC_REQUIRES(lock)
+static enum sc_cupti_state subscribe_now(void) SC_REQUIRES(lock)
 {
     SC_ASSERT_HELD(&lock);
     char holder[CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN + 1] = "";
@@ -154,7 +154,7 @@ static void start_locked(void) SC_REQUIRES(lock)
     current.state = atomic_load(&tools_coming) ? SC_CUPTI_HELD : load_cupti();
     SC_ASSERT(request != NULL && !subscribed);
     if (current.state == SC_CUPTI_LISTENING)
-        current.state = subscribe();
+        current.state = subscribe_now();
     if (current.state != SC_CUPTI_LISTENING)
         return;
     sc_callbacks_start(request->missed);

@@ -5,6 +5,13 @@
  * of the program may fail because of the library. The library does not subscribe again.
  *
  * Thread-safe. Locks: one, held over calls of CUPTI. CUPTI's callbacks only try to take it. */
+
+/* Terms (docs/glossary.md):
+ *   audit: the comparison of the driver calls that CUPTI shows with those that wrappers carried
+ *   miss: a driver call that came through no wrapper
+ *   wrapper: our function in the place of one of the driver's
+ */
+
 #ifndef SC_CUPTI_HOOKS_SUBSCRIPTION_H
 #define SC_CUPTI_HOOKS_SUBSCRIPTION_H
 

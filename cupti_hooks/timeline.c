@@ -165,7 +165,7 @@ static void read_record_locked(const CUpti_Activity *record) SC_REQUIRES(table_l
 }
 
 /* Gives CUPTI a buffer. NULL: it gets none, and drops the record. */
-static void CUPTIAPI requested(uint8_t **buffer, size_t *size, size_t *records_max)
+static void CUPTIAPI give_room(uint8_t **buffer, size_t *size, size_t *records_max)
 {
     *buffer = atomic_load(&closing) ? NULL : take_buffer();
     if (*buffer && !atomic_load(&on)) { /* give_up_records() counts it, or is seen here */
@@ -177,8 +177,8 @@ static void CUPTIAPI requested(uint8_t **buffer, size_t *size, size_t *records_m
 }
 
 /* Reads the records of a buffer that CUPTI delivers. */
-static void CUPTIAPI completed(CUcontext context, uint32_t stream, uint8_t *buffer, size_t size,
-                               size_t valid_size)
+static void CUPTIAPI read_buffer(CUcontext context, uint32_t stream, uint8_t *buffer, size_t size,
+                                 size_t valid_size)
 {
     CUpti_Activity *record = NULL;
     (void)context, (void)stream, (void)size;
@@ -319,7 +319,8 @@ static enum sc_cupti_state prepare_locked(void *library,
     if (!find_functions(library, symbol))
         return SC_CUPTI_TOO_OLD;
     memory = sc_pages_map((size_t)BUFFERS * BUFFER_BYTES);
-    if (!memory || !make_table() || cupti.register_callbacks(requested, completed) != CUPTI_SUCCESS)
+    if (!memory || !make_table() ||
+        cupti.register_callbacks(give_room, read_buffer) != CUPTI_SUCCESS)
         return SC_CUPTI_FAILED;
     return SC_CUPTI_LISTENING;
 }
@@ -377,7 +378,7 @@ bool sc_timeline_is_on(void)
 
 /* Makes CUPTI deliver its buffers, with `all` also those with incomplete records, and counts the
  * dropped records. */
-static void flush(bool all)
+static void flush_buffers(bool all)
 {
     size_t lost = 0;
     cupti.flush(all ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
@@ -391,7 +392,7 @@ void sc_timeline_flush(bool all)
 {
     SC_LOCKED(&lock);
     if (atomic_load(&on))
-        flush(all);
+        flush_buffers(all);
 }
 
 /* Gives up the records, so that CUPTI has no buffer of the library. Disabling does not wait for
@@ -404,8 +405,8 @@ static void give_up_records(void)
     uint64_t until_ns = sc_now_ns() + LEAVE_MAX_S * UINT64_C(1000000000);
     SC_UNCANCELLED();
     disable_kinds();
-    flush(/*all*/ true);
-    for (; atomic_load(&out_count) && sc_now_ns() < until_ns; flush(/*all*/ true))
+    flush_buffers(/*all*/ true);
+    for (; atomic_load(&out_count) && sc_now_ns() < until_ns; flush_buffers(/*all*/ true))
         nanosleep(&moment, NULL);
 }
 

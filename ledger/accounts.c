@@ -31,7 +31,7 @@ uint64_t sc_accounts_backed(const struct sc_accounts *accounts)
 
 /* Makes the list of accounts when the first one is needed. Without memory for it, the single
  * account `only` is used in its place. */
-static void begin(struct sc_accounts *accounts)
+static void make_list(struct sc_accounts *accounts)
 {
     accounts->at = sc_pages_map(SC_ACCOUNTS_MAX * sizeof *accounts->at);
     if (!accounts->at)
@@ -42,7 +42,7 @@ static __attribute__((noinline, cold)) struct sc_account *
 make(struct sc_accounts *accounts, enum sc_ledger_kind kind, uint32_t origin)
 {
     if (!accounts->at)
-        begin(accounts);
+        make_list(accounts);
     if (accounts->at == &accounts->only || accounts->count == SC_ACCOUNTS_MAX - 1)
         return accounts->at;
     uint32_t id = ++accounts->count, *cell = sc_accounts_cell(accounts, kind, origin);

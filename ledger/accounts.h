@@ -9,6 +9,13 @@
  *
  * A zeroed struct is empty. Locks: the ledger's lock guards every function. If there is no memory
  * for a further account, the first account gets its bytes, so the sums of the place stay right. */
+
+/* Terms (docs/glossary.md):
+ *   account: what one call stack has of one kind of memory at one place
+ *   ledger: which memory the process has, and which call stack asked for it
+ *   origin: the call that made a buffer or a stream, with its stack
+ */
+
 #ifndef SC_LEDGER_ACCOUNTS_H
 #define SC_LEDGER_ACCOUNTS_H
 

@@ -13,13 +13,13 @@
 
 struct sc_ledger sc_ledger;
 
-static inline void take(struct sc_ledger *ledger) SC_ACQUIRES(ledger->lock)
+static inline void lock_ledger(struct sc_ledger *ledger) SC_ACQUIRES(ledger->lock)
 {
     sc_brief_lock_here_acquire(&ledger->lock);
     SC_GUARD(&ledger->index.entries, &ledger->lock);
 }
 
-static inline void give(struct sc_ledger *ledger) SC_RELEASES(ledger->lock)
+static inline void unlock_ledger(struct sc_ledger *ledger) SC_RELEASES(ledger->lock)
 {
     sc_brief_lock_here_release(&ledger->lock);
 }
@@ -58,7 +58,7 @@ static struct sc_ledger_pool *find_room(struct sc_ledger *ledger) SC_REQUIRES(le
 unsigned sc_ledger_pool_met(struct sc_ledger *ledger, uint64_t handle, unsigned *place,
                             uint32_t origin, bool is_imported)
 {
-    take(ledger);
+    lock_ledger(ledger);
     struct sc_ledger_pool *pool = find_pool(ledger, handle), *known = pool;
     if (!pool && (pool = find_room(ledger)) != NULL)
         *pool = (struct sc_ledger_pool){.handle = handle,
@@ -66,16 +66,16 @@ unsigned sc_ledger_pool_met(struct sc_ledger *ledger, uint64_t handle, unsigned 
                                         .origin = origin,
                                         .is_imported = is_imported};
     *place = known ? known->place : *place;
-    give(ledger);
+    unlock_ledger(ledger);
     return pool ? (unsigned)(pool - ledger->pools) + 1 : 0;
 }
 
 unsigned sc_ledger_pool_number(struct sc_ledger *ledger, uint64_t handle, unsigned *place)
 {
-    take(ledger);
+    lock_ledger(ledger);
     const struct sc_ledger_pool *pool = find_pool(ledger, handle);
     *place = pool ? pool->place : *place;
-    give(ledger);
+    unlock_ledger(ledger);
     return pool ? (unsigned)(pool - ledger->pools) + 1 : 0;
 }
 
@@ -88,19 +88,19 @@ static void forget_if_over(struct sc_ledger_pool *pool)
 
 void sc_ledger_pool_gone(struct sc_ledger *ledger, uint64_t handle)
 {
-    take(ledger);
+    lock_ledger(ledger);
     struct sc_ledger_pool *pool = find_pool(ledger, handle);
     if (pool) {
         pool->is_gone = true;
         forget_if_over(pool);
     }
-    give(ledger);
+    unlock_ledger(ledger);
 }
 
 /* ---- blocks ---- */
 
-static struct sc_ledger_entry *find(struct sc_ledger *ledger, enum sc_ledger_space space,
-                                    uint64_t name) SC_REQUIRES(ledger->lock)
+static struct sc_ledger_entry *find_entry(struct sc_ledger *ledger, enum sc_ledger_space space,
+                                          uint64_t name) SC_REQUIRES(ledger->lock)
 {
     return sc_ledger_index_seek(&ledger->index, space, name).entry;
 }
@@ -125,7 +125,7 @@ static inline struct sc_account *account_of(struct sc_accounts *accounts,
 
 /* Adds `more` (which may be negative) to the block's references. For physical memory its account
  * counts them as well, so that the report can say how many handles were not released. */
-static void refer(struct sc_ledger *ledger, struct sc_ledger_entry *entry, int32_t more)
+static void add_references(struct sc_ledger *ledger, struct sc_ledger_entry *entry, int32_t more)
     SC_REQUIRES(ledger->lock)
 {
     entry->references += (uint32_t)more;
@@ -140,7 +140,7 @@ static bool is_shared(enum sc_ledger_space space, enum sc_ledger_kind kind)
 }
 
 /* Subtracts the block from its account, and from what its pool has in use. */
-static void debit(struct sc_ledger *ledger, const struct sc_ledger_entry *entry)
+static void debit_account(struct sc_ledger *ledger, const struct sc_ledger_entry *entry)
     SC_REQUIRES(ledger->lock)
 {
     struct sc_accounts *accounts = accounts_at(ledger, entry->place);
@@ -154,29 +154,29 @@ static void debit(struct sc_ledger *ledger, const struct sc_ledger_entry *entry)
 
 int sc_ledger_place_of(struct sc_ledger *ledger, enum sc_ledger_space space, uint64_t name)
 {
-    take(ledger);
-    const struct sc_ledger_entry *entry = find(ledger, space, name);
+    lock_ledger(ledger);
+    const struct sc_ledger_entry *entry = find_entry(ledger, space, name);
     int place = entry ? entry->place : -1;
-    give(ledger);
+    unlock_ledger(ledger);
     return place;
 }
 
 bool sc_ledger_add_reference(struct sc_ledger *ledger, uint64_t handle)
 {
-    take(ledger);
-    struct sc_ledger_entry *entry = find(ledger, SC_LEDGER_MEMORY, handle);
+    lock_ledger(ledger);
+    struct sc_ledger_entry *entry = find_entry(ledger, SC_LEDGER_MEMORY, handle);
     if (entry)
-        refer(ledger, entry, 1);
-    give(ledger);
+        add_references(ledger, entry, 1);
+    unlock_ledger(ledger);
     return entry;
 }
 
 /* Notes a mapping of physical memory. Memory is mapped as a whole, so the first mapping shows how
  * large imported memory is, and from then on it counts with that size. */
-static void map(struct sc_ledger *ledger, uint64_t handle, uint64_t size_bytes)
+static void map_physical(struct sc_ledger *ledger, uint64_t handle, uint64_t size_bytes)
     SC_REQUIRES(ledger->lock)
 {
-    struct sc_ledger_entry *entry = find(ledger, SC_LEDGER_MEMORY, handle);
+    struct sc_ledger_entry *entry = find_entry(ledger, SC_LEDGER_MEMORY, handle);
     if (!entry)
         return;
     entry->mappings++;
@@ -195,8 +195,8 @@ static void drop(struct sc_ledger *ledger, struct sc_ledger_found found) SC_REQU
 {
     const struct sc_ledger_entry was = *found.entry;
     if (was.space == SC_LEDGER_MEMORY)
-        refer(ledger, found.entry, -(int32_t)was.references);
-    debit(ledger, found.entry);
+        add_references(ledger, found.entry, -(int32_t)was.references);
+    debit_account(ledger, found.entry);
     sc_ledger_index_drop(&ledger->index, found);
     if (was.space != SC_LEDGER_MAPPING)
         return;
@@ -213,13 +213,13 @@ static bool is_once_more(struct sc_ledger *ledger, struct sc_ledger_entry *entry
 {
     bool is_open = block->kind == SC_LEDGER_IMPORTED && entry->kind == SC_LEDGER_IMPORTED;
     if (is_open)
-        refer(ledger, entry, 1);
+        add_references(ledger, entry, 1);
     return is_open;
 }
 
 /* Fills in a new entry, whose name is set already, and adds the block to its account. */
-static void credit(struct sc_ledger *ledger, struct sc_ledger_entry *entry,
-                   const struct sc_ledger_block *block) SC_REQUIRES(ledger->lock)
+static void fill_and_credit(struct sc_ledger *ledger, struct sc_ledger_entry *entry,
+                            const struct sc_ledger_block *block) SC_REQUIRES(ledger->lock)
 {
     struct sc_accounts *accounts = accounts_at(ledger, block->place);
     entry->size_bytes = block->size_bytes;
@@ -238,7 +238,7 @@ static void credit(struct sc_ledger *ledger, struct sc_ledger_entry *entry,
     if (block->kind == SC_LEDGER_POOLED)
         count_in_pool(ledger, entry);
     else if (is_shared(block->space, block->kind))
-        refer(ledger, entry, 1);
+        add_references(ledger, entry, 1);
 }
 
 /* Enters the block. Returns its entry. Returns NULL if there is no memory, or the block was known
@@ -257,19 +257,19 @@ static struct sc_ledger_entry *add(struct sc_ledger *ledger, const struct sc_led
         found.link ? sc_ledger_index_add(&ledger->index, found.link, block->space, block->name)
                    : NULL;
     if (entry)
-        credit(ledger, entry, block);
+        fill_and_credit(ledger, entry, block);
     else
         ledger->sums[SC_LEDGER_UNRECORDED]++;
     if (block->space == SC_LEDGER_MAPPING)
-        map(ledger, block->of, block->size_bytes);
+        map_physical(ledger, block->of, block->size_bytes);
     return entry;
 }
 
 void sc_ledger_given(struct sc_ledger *ledger, const struct sc_ledger_block *block)
 {
-    take(ledger);
+    lock_ledger(ledger);
     add(ledger, block);
-    give(ledger);
+    unlock_ledger(ledger);
 }
 
 /* ---- taken back ---- */
@@ -292,7 +292,7 @@ static bool let_go(struct sc_ledger *ledger, struct sc_ledger_found found,
     if (shared && entry->references == 0)
         return false;
     if (shared)
-        refer(ledger, entry, -1);
+        add_references(ledger, entry, -1);
     leaving->was = *entry;
     leaving->ends = ledger->ends;
     leaving->strays = ledger->strays_ever;
@@ -303,12 +303,12 @@ static bool let_go(struct sc_ledger *ledger, struct sc_ledger_found found,
 }
 
 /* Is the body of sc_ledger_leaves, for a caller that holds the lock. Releases the lock. */
-static bool leave(struct sc_ledger *ledger, enum sc_ledger_space space, uint64_t name,
-                  struct sc_ledger_leaving *leaving) SC_RELEASES(ledger->lock)
+static bool begin_leaving(struct sc_ledger *ledger, enum sc_ledger_space space, uint64_t name,
+                          struct sc_ledger_leaving *leaving) SC_RELEASES(ledger->lock)
 {
     struct sc_ledger_found found = sc_ledger_index_seek(&ledger->index, space, name);
     bool is_known = found.entry && let_go(ledger, found, leaving);
-    give(ledger);
+    unlock_ledger(ledger);
     if (!is_known && leaving->was.name != name)
         leaving->was.name = 0;
     return is_known;
@@ -317,8 +317,8 @@ static bool leave(struct sc_ledger *ledger, enum sc_ledger_space space, uint64_t
 bool sc_ledger_leaves(struct sc_ledger *ledger, enum sc_ledger_space space, uint64_t name,
                       struct sc_ledger_leaving *leaving)
 {
-    take(ledger);
-    return leave(ledger, space, name, leaving);
+    lock_ledger(ledger);
+    return begin_leaving(ledger, space, name, leaving);
 }
 
 /* ---- memory of pools, as programs ask for it most ----
@@ -344,7 +344,7 @@ static __attribute__((noinline)) void give_of_pool(struct sc_ledger *ledger, uin
                                                     .place = place});
     if (entry)
         sc_ledger_index_note(&ledger->index, entry);
-    give(ledger);
+    unlock_ledger(ledger);
 }
 
 /* Enters a block of a pool when another thread holds the lock: waits for it. */
@@ -395,7 +395,7 @@ void sc_ledger_given_of_pool(struct sc_ledger *ledger, uint64_t name, uint64_t s
     entry->size_bytes = size_bytes;
     sc_accounts_credit(accounts, SC_LEDGER_POOLED, account, size_bytes);
     sc_accounts_count(&pool->used, size_bytes);
-    give(ledger);
+    unlock_ledger(ledger);
 }
 
 /* Is the part of sc_ledger_leaves_of_pool for blocks that the table of latest entries does not
@@ -406,7 +406,7 @@ static __attribute__((noinline)) bool leave_of_pool(struct sc_ledger *ledger, ui
 {
     leaving->was.name = 0;
     *number = ++ledger->frees;
-    return leave(ledger, SC_LEDGER_ADDRESS, name, leaving);
+    return begin_leaving(ledger, SC_LEDGER_ADDRESS, name, leaving);
 }
 
 /* Takes a block out where another thread has the lock: waits for it. */
@@ -438,23 +438,23 @@ bool sc_ledger_leaves_of_pool(struct sc_ledger *ledger, uint64_t name,
     entry->kind = SC_LEDGER_RESTS;
     sc_accounts_debit(accounts, SC_LEDGER_POOLED, account_of(accounts, entry), size_bytes);
     sc_accounts_uncount(&pool->used, size_bytes);
-    give(ledger);
+    unlock_ledger(ledger);
     return true;
 }
 
 uint64_t sc_ledger_number_free(struct sc_ledger *ledger)
 {
-    take(ledger);
+    lock_ledger(ledger);
     uint64_t number = ++ledger->frees;
-    give(ledger);
+    unlock_ledger(ledger);
     return number;
 }
 
 uint64_t sc_ledger_count(struct sc_ledger *ledger, enum sc_ledger_sum what)
 {
-    take(ledger);
+    lock_ledger(ledger);
     uint64_t count = ++ledger->sums[what];
-    give(ledger);
+    unlock_ledger(ledger);
     return count;
 }
 
@@ -484,7 +484,7 @@ static void put_back(struct sc_ledger *ledger, uint32_t *link,
     entry->next = next;
     entry->came_back = true;
     if (is_shared(was->space, was->kind))
-        refer(ledger, entry, 1);
+        add_references(ledger, entry, 1);
     if (was->kind == SC_LEDGER_POOLED && was->of && !ledger->pools[was->of - 1].handle)
         ledger->pools[was->of - 1].handle = leaving->pool; /* its last block, when it was gone */
     if (pool_of(ledger, was) != leaving->pool)
@@ -496,7 +496,7 @@ static void put_back(struct sc_ledger *ledger, uint32_t *link,
 
 void sc_ledger_freed_unknown(struct sc_ledger *ledger, uint64_t name)
 {
-    take(ledger);
+    lock_ledger(ledger);
     struct sc_ledger_found found = sc_ledger_index_seek(&ledger->index, SC_LEDGER_ADDRESS, name);
     if (found.entry && found.entry->came_back) {
         drop(ledger, found);
@@ -504,7 +504,7 @@ void sc_ledger_freed_unknown(struct sc_ledger *ledger, uint64_t name)
         ledger->sums[SC_LEDGER_UNKNOWN_FREES]++;
         ledger->strays[ledger->strays_ever++ % SC_LEDGER_STRAYS] = name;
     }
-    give(ledger);
+    unlock_ledger(ledger);
 }
 
 /* Has another thread freed the block since it left? Its free was of no known name, and is now. */
@@ -529,13 +529,13 @@ void sc_ledger_refused(struct sc_ledger *ledger, const struct sc_ledger_leaving 
     bool is_there = is_shared(was->space, was->kind) && (was->references || was->mappings);
     if (!was->name)
         return;
-    take(ledger);
+    lock_ledger(ledger);
     struct sc_ledger_found found = sc_ledger_index_seek(&ledger->index, was->space, was->name);
     if (found.entry)
-        refer(ledger, found.entry, is_there);
+        add_references(ledger, found.entry, is_there);
     else if (!is_there && found.link && !is_over(ledger, leaving) && !was_freed(ledger, leaving))
         put_back(ledger, found.link, leaving);
-    give(ledger);
+    unlock_ledger(ledger);
 }
 
 /* ---- exports ---- */
@@ -559,8 +559,8 @@ static struct sc_ledger_export *find_export(struct sc_ledger *ledger, enum sc_le
 void sc_ledger_exported(struct sc_ledger *ledger, enum sc_ledger_space space, uint64_t name,
                         uint64_t now_ns, uint32_t origin)
 {
-    take(ledger);
-    struct sc_ledger_entry *entry = find(ledger, space, name);
+    lock_ledger(ledger);
+    struct sc_ledger_entry *entry = find_entry(ledger, space, name);
     struct sc_ledger_export *export =
         entry && !entry->is_exported ? find_export(ledger, space, name) : NULL;
     if (export) {
@@ -573,16 +573,16 @@ void sc_ledger_exported(struct sc_ledger *ledger, enum sc_ledger_space space, ui
                                             .kind = entry->kind,
                                             .place = entry->place};
     }
-    give(ledger);
+    unlock_ledger(ledger);
 }
 
 void sc_ledger_pool_exported(struct sc_ledger *ledger, uint64_t handle, uint64_t now_ns)
 {
-    take(ledger);
+    lock_ledger(ledger);
     struct sc_ledger_pool *pool = find_pool(ledger, handle);
     if (pool && !pool->exported_ns)
         pool->exported_ns = now_ns;
-    give(ledger);
+    unlock_ledger(ledger);
 }
 
 /* ---- pools of the program's own ---- */
@@ -592,7 +592,7 @@ void sc_ledger_note_suballocator(struct sc_ledger *ledger,
                                  const struct sc_ledger_suballocator *told)
 {
     struct sc_ledger_suballocator *one = NULL;
-    take(ledger);
+    lock_ledger(ledger);
     for (unsigned i = 0; i < SC_LEDGER_SUBALLOCATORS; i++) {
         struct sc_ledger_suballocator *at = &ledger->suballocators[i];
         bool is_own = at->place == told->place && strcmp(at->owner, told->owner) == 0;
@@ -603,7 +603,7 @@ void sc_ledger_note_suballocator(struct sc_ledger *ledger,
     }
     if (one)
         *one = *told;
-    give(ledger);
+    unlock_ledger(ledger);
 }
 
 /* ---- held ---- */
@@ -622,10 +622,10 @@ void sc_ledger_let_go(struct sc_ledger *ledger, uint64_t age, uint64_t held_ns)
 {
     struct sc_ledger_leaving gone = {.was.name = 0};
     bool is_known = sc_ledger_leaves(ledger, SC_LEDGER_HOLD, age, &gone);
-    take(ledger);
+    lock_ledger(ledger);
     if (is_known && held_ns > ledger->sums[SC_LEDGER_LONGEST_NS])
         ledger->sums[SC_LEDGER_LONGEST_NS] = held_ns;
-    give(ledger);
+    unlock_ledger(ledger);
 }
 
 void sc_ledger_keep(struct sc_ledger *ledger, uint64_t address, uint64_t size_bytes)
@@ -661,9 +661,9 @@ static void end_context_in(struct sc_ledger *ledger, uint32_t *link, uint32_t co
 
 static void note_end(struct sc_ledger *ledger, uint32_t context)
 {
-    take(ledger);
+    lock_ledger(ledger);
     ledger->ended[ledger->ends++ % SC_LEDGER_ENDS] = context;
-    give(ledger);
+    unlock_ledger(ledger);
 }
 
 /* Takes out all blocks that have ended with the context. Releases the lock after every
@@ -674,17 +674,17 @@ void sc_ledger_end_context(struct sc_ledger *ledger, uint32_t context)
     uint32_t from = 0, end = context ? UINT32_MAX : 0;
     note_end(ledger, context);
     while (from < end) {
-        take(ledger);
+        lock_ledger(ledger);
         end = ledger->index.cells;
         for (uint32_t i = 0; i < CELLS_AT_ONCE && from < end; i++)
             end_context_in(ledger, sc_ledger_index_cell(&ledger->index, from++), context);
-        give(ledger);
+        unlock_ledger(ledger);
     }
 }
 
 void sc_ledger_note_outlived(struct sc_ledger *ledger, unsigned place, bool is_reset)
 {
-    take(ledger);
+    lock_ledger(ledger);
     sc_accounts_note_outlived(&ledger->places[place], is_reset);
-    give(ledger);
+    unlock_ledger(ledger);
 }

@@ -15,6 +15,15 @@
  * Thread-safe, not signal-safe. Locks: the ledger's own, a leaf that is held briefly. No function
  * fails: a block for whose record there is no memory is counted as SC_LEDGER_UNRECORDED. A million
  * blocks take some 50 MB, which come from mmap and never from malloc. */
+
+/* Terms (docs/glossary.md):
+ *   account: what one call stack has of one kind of memory at one place
+ *   ledger: which memory the process has, and which call stack asked for it
+ *   post-mortem: the report's line that says what was in flight when a context was lost
+ *   replay: to run the wrapper of a missed call for what it notes, without the call
+ *   wrapper: our function in the place of one of the driver's
+ */
+
 #ifndef SC_LEDGER_LEDGER_H
 #define SC_LEDGER_LEDGER_H
 
@@ -33,8 +42,9 @@ extern struct sc_ledger sc_ledger;
  * is opened once more gets one more reference. */
 void sc_ledger_given(struct sc_ledger *ledger, const struct sc_ledger_block *block);
 
-/* Does the same as sc_ledger_given for memory of a pool, which programs allocate most often.
- * `number`: the pool's (sc_ledger_pool_number); 0: not known. */
+/* Enters memory of a pool, which programs allocate most often: quicker than sc_ledger_given if the
+ * address was a block of this pool before, since its entry is used again. `number`: the pool's
+ * (sc_ledger_pool_number); 0: not known. */
 void sc_ledger_given_of_pool(struct sc_ledger *ledger, uint64_t name, uint64_t size_bytes,
                              unsigned number, unsigned place, uint32_t origin);
 
@@ -49,9 +59,9 @@ int sc_ledger_place_of(struct sc_ledger *ledger, enum sc_ledger_space space, uin
 bool sc_ledger_leaves(struct sc_ledger *ledger, enum sc_ledger_space space, uint64_t name,
                       struct sc_ledger_leaving *leaving);
 
-/* Does the same as sc_ledger_leaves for an address that is mostly a pool's. `leaving` need not be
- * initialised. Stores in `number` what sc_ledger_number_free would return, also if no block is
- * known. */
+/* Begins to take a block out whose address is mostly a pool's: quicker than sc_ledger_leaves.
+ * `leaving` need not be initialised. Stores in `number` what sc_ledger_number_free would return,
+ * also if no block is known. */
 bool sc_ledger_leaves_of_pool(struct sc_ledger *ledger, uint64_t name,
                               struct sc_ledger_leaving *leaving, uint64_t *number);
 

@@ -3,6 +3,11 @@
  *
  * A zeroed struct is an empty index. An entry takes 40 bytes, and 4 to 8 more in the table. Locks:
  * the ledger's lock guards every function. */
+
+/* Terms (docs/glossary.md):
+ *   ledger: which memory the process has, and which call stack asked for it
+ */
+
 #ifndef SC_LEDGER_LEDGER_INDEX_H
 #define SC_LEDGER_LEDGER_INDEX_H
 

@@ -1,4 +1,9 @@
 /* The record of the ledger (ledger.h), for the files that make it up and for tests. */
+
+/* Terms (docs/glossary.md):
+ *   ledger: which memory the process has, and which call stack asked for it
+ */
+
 #ifndef SC_LEDGER_LEDGER_INTERNAL_H
 #define SC_LEDGER_LEDGER_INTERNAL_H
 

@@ -1,4 +1,14 @@
 /* The records of the ledger (ledger.h), and what its kinds, spaces and counts mean. Plain data. */
+
+/* Terms (docs/glossary.md):
+ *   account: what one call stack has of one kind of memory at one place
+ *   exec: an instantiated graph (CUgraphExec)
+ *   held: of memory: freed by the program, and kept by the library until the device is done
+ *   ledger: which memory the process has, and which call stack asked for it
+ *   origin: the call that made a buffer or a stream, with its stack
+ *   ticks: a time of the processor's counter
+ */
+
 #ifndef SC_LEDGER_LEDGER_WORDS_H
 #define SC_LEDGER_LEDGER_WORDS_H
 

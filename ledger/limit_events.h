@@ -3,6 +3,11 @@
  * of modules that call malloc. Each event has the limit that was in force after it.
  *
  * Plain data. Limits are numbers of cuda.h, stacks ids of track/stacks.h, times CLOCK_MONOTONIC. */
+
+/* Terms (docs/glossary.md):
+ *   post-mortem: the report's line that says what was in flight when a context was lost
+ */
+
 #ifndef SC_LEDGER_LIMIT_EVENTS_H
 #define SC_LEDGER_LIMIT_EVENTS_H
 

@@ -46,7 +46,7 @@ static bool insert_locked(struct sc_residence *residence, uint32_t at,
     return true;
 }
 
-static void count(struct sc_residence *residence, uint64_t bytes)
+static void add_bytes(struct sc_residence *residence, uint64_t bytes)
 {
     atomic_fetch_add_explicit(&residence->bytes, bytes, memory_order_relaxed);
 }
@@ -56,7 +56,7 @@ static void remove_locked(struct sc_residence *residence, uint32_t at)
 {
     SC_ASSERT(at < residence->count);
     struct sc_residence_part *there = &residence->parts[at];
-    count(residence, -there->size_bytes);
+    add_bytes(residence, -there->size_bytes);
     memmove(there, there + 1, (--residence->count - at) * sizeof *there);
 }
 
@@ -105,7 +105,7 @@ void sc_residence_given(struct sc_residence *residence, const struct sc_residenc
         remove_locked(residence, at);
     part.block = part.order = ++residence->ever;
     if (insert_locked(residence, at, &part))
-        count(residence, part.size_bytes);
+        add_bytes(residence, part.size_bytes);
 }
 
 void sc_residence_taken(struct sc_residence *residence, uint64_t address)
@@ -159,7 +159,7 @@ static void join_locked(struct sc_residence *residence, uint32_t at)
         part->order = part[1].order;
         part->asked_by = part[1].asked_by;
     }
-    count(residence, bytes);
+    add_bytes(residence, bytes);
     remove_locked(residence, at + 1);
 }
 
@@ -285,7 +285,7 @@ static bool is_to_hold(const struct sc_residence_part *part, int device, int onl
 
 /* Adds the part to the sum. Parts of a block follow each other, so a block is counted with its
  * first part. */
-static void add(struct sc_residence_sum *sum, const struct sc_residence_part *part)
+static void add_part(struct sc_residence_sum *sum, const struct sc_residence_part *part)
 {
     sum->bytes += part->size_bytes;
     sum->asked_bytes += part->place >= 0 ? part->size_bytes : 0;
@@ -305,7 +305,7 @@ void sc_residence_sum(struct sc_residence *residence, int device, int only_devic
     SC_LOCKED_BRIEFLY(&residence->lock);
     for (uint32_t i = 0; i < residence->count; i++)
         if (is_to_hold(&residence->parts[i], device, only_device))
-            add(sum, &residence->parts[i]);
+            add_part(sum, &residence->parts[i]);
 }
 
 /* Adds up how much managed memory is meant to lie at each place by advice or prefetch, and not by

@@ -11,6 +11,11 @@
  *
  * A zeroed struct is empty. Thread-safe: each function takes the module's own lock briefly. Not for
  * a signal handler. */
+
+/* Terms (docs/glossary.md):
+ *   origin: the call that made a buffer or a stream, with its stack
+ */
+
 #ifndef SC_LEDGER_RESIDENCE_H
 #define SC_LEDGER_RESIDENCE_H
 

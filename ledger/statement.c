@@ -36,7 +36,7 @@ static bool comes_before(const struct sc_statement_account *one,
 
 /* Adds the account to the statement's list, which keeps the SC_STATEMENT_ACCOUNTS that come first.
  */
-static void consider(struct sc_statement *statement, const struct sc_statement_account *account)
+static void list_account(struct sc_statement *statement, const struct sc_statement_account *account)
 {
     unsigned at = statement->account_count;
     if (at == SC_STATEMENT_ACCOUNTS &&
@@ -80,8 +80,8 @@ static void note_share(struct sc_statement *statement, const struct sc_statement
 
 /* Copies an account. What it held at the place's peak was stored only if it has changed since;
  * otherwise it is what it holds now. */
-static struct sc_statement_account draw(const struct sc_accounts *accounts,
-                                        const struct sc_account *account, unsigned place)
+static struct sc_statement_account copy_account(const struct sc_accounts *accounts,
+                                                const struct sc_account *account, unsigned place)
 {
     const uint64_t bytes = sc_account_bytes(account), blocks = sc_account_blocks(account);
     const bool has_changed = account->peak == accounts->peak;
@@ -104,11 +104,11 @@ static void consider_all(struct sc_statement *statement, const struct sc_account
                          unsigned place)
 {
     for (uint32_t id = 1; id <= accounts->count; id++) {
-        const struct sc_statement_account drawn = draw(accounts, &accounts->at[id], place);
+        const struct sc_statement_account drawn = copy_account(accounts, &accounts->at[id], place);
         if (drawn.kind == SC_LEDGER_CONTEXTS)
             note_contexts(statement, &drawn);
         else if (drawn.blocks || drawn.peak_blocks || drawn.kind == SC_LEDGER_HELD)
-            consider(statement, &drawn);
+            list_account(statement, &drawn);
         if (drawn.kind < SC_LEDGER_OWN_KINDS && (drawn.blocks || drawn.peak_blocks))
             note_share(statement, &drawn);
     }
@@ -165,7 +165,7 @@ void sc_statement_draw(struct sc_ledger *ledger, struct sc_statement *statement)
 
 /* Adds the account to one without a label: a program that loses a block in each of its labelled
  * steps has lost them all at one place in its code. */
-static void merge(struct sc_accounts *merged, const struct sc_account *account)
+static void merge_account(struct sc_accounts *merged, const struct sc_account *account)
 {
     const struct sc_origin made = sc_origins_get(account->origin);
     uint32_t unlabelled = made.label ? sc_origins_put(made.api, made.stack, 0) : 0;
@@ -185,10 +185,10 @@ static void consider_never_freed(struct sc_statement *statement, const struct sc
                                  unsigned place)
 {
     for (uint32_t id = 1; id <= merged->count; id++) {
-        struct sc_statement_account lost = draw(merged, &merged->at[id], place);
+        struct sc_statement_account lost = copy_account(merged, &merged->at[id], place);
         lost.blocks = sc_accounts_never_freed(&merged->at[id]);
         if (lost.blocks && sc_origins_get(lost.origin).stack)
-            consider(statement, &lost);
+            list_account(statement, &lost);
     }
 }
 
@@ -199,7 +199,7 @@ void sc_statement_draw_never_freed(struct sc_ledger *ledger, struct sc_statement
     for (unsigned place = 0; merged && place < SC_LEDGER_PLACES; place++) {
         sc_brief_lock_acquire(&ledger->lock);
         for (uint32_t id = 1; id <= ledger->places[place].count; id++)
-            merge(merged, &ledger->places[place].at[id]);
+            merge_account(merged, &ledger->places[place].at[id]);
         sc_brief_lock_release(&ledger->lock);
         consider_never_freed(statement, merged, place);
         sc_accounts_destroy(merged);

@@ -3,6 +3,13 @@
  * at most, the driver's pools, and the accounts with most memory.
  *
  * Plain data. Members that only the driver knows are left zero, for the caller to fill in. */
+
+/* Terms (docs/glossary.md):
+ *   account: what one call stack has of one kind of memory at one place
+ *   ledger: which memory the process has, and which call stack asked for it
+ *   post-mortem: the report's line that says what was in flight when a context was lost
+ */
+
 #ifndef SC_LEDGER_STATEMENT_H
 #define SC_LEDGER_STATEMENT_H
 

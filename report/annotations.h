@@ -5,6 +5,12 @@
  * Thread-safe. Locks: one of this module's, a leaf, held with asynchronous signals blocked. The
  * program's text is copied before the lock is taken. A thread that sets a label or ignores hazards
  * has a record until the thread ends. */
+
+/* Terms (docs/glossary.md):
+ *   hazard: a mistake that may do harm: a code, the operation it hurts, and the event
+ *   label: what the program calls what it does: a test, a request, a step
+ */
+
 #ifndef SC_REPORT_ANNOTATIONS_H
 #define SC_REPORT_ANNOTATIONS_H
 

@@ -4,6 +4,11 @@
  * neither. No function changes errno or raises a signal: SIGPIPE and SIGXFSZ become -EPIPE and
  * -EFBIG. No function allocates or locks. Every descriptor is close-on-exec. A descriptor for
  * writing has a high number, which programs that close or reuse low numbers leave alone. */
+
+/* Terms (docs/glossary.md):
+ *   hook: our function in the place of one of the C library's
+ */
+
 #ifndef SC_REPORT_FILE_H
 #define SC_REPORT_FILE_H
 

@@ -1,5 +1,12 @@
 /* Writes the member `guard` of the summary line: how often pages were protected, by which
  * mechanism, and, with guard_budget, how many operations of each call site were guarded. */
+
+/* Terms (docs/glossary.md):
+ *   guard: page protection of the memory of operations in flight
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   site: the address to which a hook or wrapper returns: the program's call
+ */
+
 #ifndef SC_REPORT_GUARD_PART_H
 #define SC_REPORT_GUARD_PART_H
 

@@ -73,7 +73,7 @@ static uint16_t *slot_of(const struct sc_hazard *hazard)
 
 /* Has the label changed since the last of these equals? Each test or step that has the hazard gets
  * a line of its own, at most RELABELLED_MAX times. */
-static bool is_relabelled(struct sc_hazard_counts *entry, const struct sc_hazard *hazard)
+static bool note_label(struct sc_hazard_counts *entry, const struct sc_hazard *hazard)
 {
     uint64_t label = mix_string(1, hazard->label);
     bool changes = entry->count > 1 && label != entry->label &&
@@ -94,7 +94,7 @@ const struct sc_hazard_counts *sc_hazard_counts_note(const struct sc_hazard *haz
     if (stronger)
         entry->first.certainty = hazard->certainty;
     entry->count++;
-    bool relabelled = is_relabelled(entry, hazard);
+    bool relabelled = note_label(entry, hazard);
     *telling = stronger || relabelled || (entry->count & (entry->count - 1)) == 0; /* 1, 2, 4 */
     return entry;
 }

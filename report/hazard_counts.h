@@ -2,6 +2,13 @@
  * one entry.
  *
  * A fixed table of plain data. Locks: the caller's lock guards the table. */
+
+/* Terms (docs/glossary.md):
+ *   hazard: a mistake that may do harm: a code, the operation it hurts, and the event
+ *   label: what the program calls what it does: a test, a request, a step
+ *   latent: of a hazard: the operation was complete at the event, by luck
+ */
+
 #ifndef SC_REPORT_HAZARD_COUNTS_H
 #define SC_REPORT_HAZARD_COUNTS_H
 

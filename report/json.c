@@ -38,7 +38,7 @@ static void put_escaped(struct sc_text *text, const char *bytes, size_t count)
 
 /* Appends the comma before a value, unless the value is the first of the text or of its bracket, or
  * has its key before it. The last character tells: no complete value ends in '{', '[' or ':'. */
-static void separate(struct sc_text *text)
+static void add_comma(struct sc_text *text)
 {
     if (text->used > 0 && !strchr("{[:", text->bytes[text->used - 1]))
         sc_text_char(text, ',');
@@ -96,7 +96,7 @@ static const char *put_nothing(struct sc_text *text, const char *at, va_list *va
         return NULL;
     is_nothing(value, values, !is_optional);
     if (!is_optional) {
-        separate(text);
+        add_comma(text);
         sc_text_char(text, '"');
         sc_text_bytes(text, at, length - 1);
         sc_text_put(text, "\":null");
@@ -154,7 +154,7 @@ void sc_json_put(struct sc_text *text, const char *members, ...)
         } else if ((behind = put_nothing(text, at, &values)) != NULL) {
             at = behind;
         } else {
-            separate(text);
+            add_comma(text);
             at = put_value(text, put_key(text, at, &values), &values);
         }
     }
@@ -163,7 +163,7 @@ void sc_json_put(struct sc_text *text, const char *members, ...)
 
 void sc_json_bytes(struct sc_text *text, const char *key, const char *bytes, size_t count)
 {
-    separate(text);
+    add_comma(text);
     if (key)
         sc_text_format(text, "\"%s\":", key);
     put_string(text, bytes, count);

@@ -4,6 +4,16 @@
  * modules, arguments, outer frames. A buffer has at least 4 KB; for hazards and runs it should have
  * 64 KB or more. The path of a module that was loaded by a relative one is found by asking the
  * Linux kernel. */
+
+/* Terms (docs/glossary.md):
+ *   hazard: a mistake that may do harm: a code, the operation it hurts, and the event
+ *   held: of memory: freed by the program, and kept by the library until the device is done
+ *   ledger: which memory the process has, and which call stack asked for it
+ *   miss: a driver call that came through no wrapper
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   site: the address to which a hook or wrapper returns: the program's call
+ */
+
 #ifndef SC_REPORT_JSON_LINES_H
 #define SC_REPORT_JSON_LINES_H
 

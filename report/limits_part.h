@@ -1,6 +1,11 @@
 /* Writes the member `limits` of the summary line: calls that set limits of contexts, launches that
  * fixed the size of the device's malloc heap, and modules that call malloc (ledger/limit_events.h).
  */
+
+/* Terms (docs/glossary.md):
+ *   ledger: which memory the process has, and which call stack asked for it
+ */
+
 #ifndef SC_REPORT_LIMITS_PART_H
 #define SC_REPORT_LIMITS_PART_H
 

@@ -31,7 +31,7 @@ static bool is_under_valgrind(void)
  * out a page that nobody keeps off, and a system call that meets a page of userfaultfd's then
  * fails, in a correct program. A seccomp filter does as well: it may kill for the system call, a
  * risk that only guard=uffd asks for. */
-static enum sc_mechanism choose(void)
+static enum sc_mechanism choose_for_on(void)
 {
     if (is_under_valgrind())
         return SC_MECHANISM_MPROTECT;
@@ -48,7 +48,7 @@ enum sc_mechanism sc_mechanism_of(enum sc_guard_mode guard)
     case SC_GUARD_UFFD:
         return SC_MECHANISM_USERFAULTFD;
     case SC_GUARD_ON:
-        return choose();
+        return choose_for_on();
     case SC_GUARD_MPROTECT:
         break;
     }

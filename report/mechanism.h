@@ -2,6 +2,11 @@
  * the library makes this choice; `safecopy doctor` shows it.
  *
  * Signal-safe; errno is kept. Makes a few system calls. */
+
+/* Terms (docs/glossary.md):
+ *   guard: page protection of the memory of operations in flight
+ */
+
 #ifndef SC_REPORT_MECHANISM_H
 #define SC_REPORT_MECHANISM_H
 

@@ -14,8 +14,8 @@ struct sc_json_lines_stack;
  * there is no such frame. */
 void sc_memory_owner_name(const struct sc_json_lines_stack *stack, char *name, size_t size);
 
-/* Does the same as sc_memory_owner_name for a stack by its id (track/stacks.h). Names are looked up
- * from the innermost frame on, only until the owner is found. Locks: takes the loader's. */
+/* Returns the owner's name for a stack that is given by its id (track/stacks.h). Names are looked
+ * up from the innermost frame on, only until the owner is found. Locks: takes the loader's. */
 void sc_memory_owner_find(uint32_t stack, char *name, size_t size);
 
 #endif

@@ -3,6 +3,13 @@
  *
  * An owner is the library that made the call: that of the innermost frame which is neither CUDA's
  * driver nor its runtime library. */
+
+/* Terms (docs/glossary.md):
+ *   account: what one call stack has of one kind of memory at one place
+ *   held: of memory: freed by the program, and kept by the library until the device is done
+ *   ledger: which memory the process has, and which call stack asked for it
+ */
+
 #ifndef SC_REPORT_MEMORY_PART_H
 #define SC_REPORT_MEMORY_PART_H
 

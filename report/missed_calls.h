@@ -2,6 +2,12 @@
  * report. Calls of the same function and stack are counted together.
  *
  * A fixed table of plain data. Locks: the caller's lock guards the table. */
+
+/* Terms (docs/glossary.md):
+ *   guard: page protection of the memory of operations in flight
+ *   wrapper: our function in the place of one of the driver's
+ */
+
 #ifndef SC_REPORT_MISSED_CALLS_H
 #define SC_REPORT_MISSED_CALLS_H
 

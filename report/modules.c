@@ -29,7 +29,7 @@ void sc_modules_name_program(const char *path)
 
 /* Rounds up to 4, the alignment of notes. A property's note is aligned to 8, and its size is a
  * multiple of both. */
-static size_t aligned(size_t size)
+static size_t round_up(size_t size)
 {
     return (size + 3) & ~(size_t)3;
 }
@@ -42,7 +42,7 @@ static void find_build_id(struct sc_module *module, const unsigned char *at, siz
     while (size >= sizeof note) {
         memcpy(&note, at, sizeof note);
         size_t name = sizeof note;
-        size_t description = name + aligned(note.n_namesz);
+        size_t description = name + round_up(note.n_namesz);
         size_t end = description + note.n_descsz;
         if (description < name || end < description || end > size)
             return;
@@ -52,7 +52,7 @@ static void find_build_id(struct sc_module *module, const unsigned char *at, siz
             module->build_id_length = note.n_descsz;
             return;
         }
-        size_t next = description + aligned(note.n_descsz);
+        size_t next = description + round_up(note.n_descsz);
         if (next >= size) /* the last note may lack its padding */
             return;
         at += next;
@@ -67,7 +67,7 @@ static const unsigned char *address_of(uintptr_t address)
 
 /* Collects what the report says of a module from its program headers: where it begins, and its
  * build id. */
-static struct sc_module describe(const struct dl_phdr_info *info)
+static struct sc_module describe_module(const struct dl_phdr_info *info)
 {
     struct sc_module module = {.name = info->dlpi_name ? info->dlpi_name : ""};
     uintptr_t lowest = UINTPTR_MAX;
@@ -130,7 +130,7 @@ static int visit_module(struct dl_phdr_info *info, size_t size, void *context)
 {
     (void)size;
     struct visitor *visitor = context;
-    struct sc_module module = describe(info);
+    struct sc_module module = describe_module(info);
     uint64_t value = digest_module(&module), *slot = slot_of(value);
     visitor->loaded = info->dlpi_adds;
     if (*slot == value || known.count == KNOWN_MAX)

@@ -35,7 +35,7 @@ static size_t edit_distance(const char *given, size_t length, const char *word)
 
 /* Returns how far apart the two words are. A word that contains the given one, or is contained in
  * it, counts as nearer than any misspelling. */
-static size_t distance(const char *given, size_t length, const char *word)
+static size_t word_distance(const char *given, size_t length, const char *word)
 {
     size_t word_length = strlen(word);
     if (length >= PART_MIN && memmem(word, word_length, given, length))
@@ -55,7 +55,7 @@ const char *sc_nearest_word(const char *given, size_t length, sc_nearest_words *
     for (size_t i = 0; i < length; i++)
         lower[i] = (char)(given[i] >= 'A' && given[i] <= 'Z' ? given[i] + ('a' - 'A') : given[i]);
     for (unsigned i = 0; (word = words(i)) != NULL; i++) {
-        size_t here = distance(lower, length, word);
+        size_t here = word_distance(lower, length, word);
         if (here < least) {
             least = here;
             nearest = word;

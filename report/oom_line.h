@@ -1,4 +1,9 @@
 /* Writes the `oom` line of the report, which says why an allocation failed for want of memory. */
+
+/* Terms (docs/glossary.md):
+ *   ledger: which memory the process has, and which call stack asked for it
+ */
+
 #ifndef SC_REPORT_OOM_LINE_H
 #define SC_REPORT_OOM_LINE_H
 

@@ -350,7 +350,7 @@ struct listener {
     bool is_strict; /* does not go on after a bad entry, so none "is ignored" */
 };
 
-static void say(const struct listener *listener, const struct sc_text *text)
+static void pass_complaint(const struct listener *listener, const struct sc_text *text)
 {
     if (listener->complain)
         listener->complain(listener->context, text->bytes);
@@ -393,7 +393,7 @@ static void complain_of_key(const struct listener *listener, struct slice key, b
     sc_text_format(&text, "%s%s%s%s%s", words_if_ignored(listener, " is ignored"),
                    meant ? "; did you mean '" : "; a path cannot contain ':'", meant ? meant : "",
                    meant ? "'?" : "", words_of_strict(listener, asks_for_strict));
-    say(listener, &text);
+    pass_complaint(listener, &text);
 }
 
 static void complain_of_value(const struct listener *listener, const struct option *option,
@@ -413,7 +413,7 @@ static void complain_of_value(const struct listener *listener, const struct opti
     if (asks_for_strict && strcmp(option->key, "strict") != 0)
         sc_text_put(&text, ", and ':' separates options");
     sc_text_put(&text, words_of_strict(listener, asks_for_strict));
-    say(listener, &text);
+    pass_complaint(listener, &text);
 }
 
 /* Adds the bad entry to those that the report lists; it is counted even if it does not fit. */
@@ -458,7 +458,7 @@ static struct slice take_entry(const char **text)
 }
 
 /* Splits an entry at its '='. Returns false if there is none, and the whole entry is the key. */
-static bool split(struct slice entry, struct slice *key, struct slice *value)
+static bool split_entry(struct slice entry, struct slice *key, struct slice *value)
 {
     const char *equals = memchr(entry.bytes, '=', entry.length);
     *key = (struct slice){entry.bytes, equals ? (size_t)(equals - entry.bytes) : entry.length};
@@ -473,7 +473,7 @@ static bool parse_entry(struct sc_options *options, struct slice entry,
                         const struct listener *listener)
 {
     struct slice key, value;
-    bool equals = split(entry, &key, &value);
+    bool equals = split_entry(entry, &key, &value);
     int row = row_of(key);
     if (row >= 0 && equals && store(options, &table[row], value)) {
         options->given |= UINT32_C(1) << row;
@@ -532,7 +532,7 @@ int sc_options_find_choice(const char *text, const char *key)
         word_index(option->words, (struct slice){option->standard, strlen(option->standard)});
     while (text && *text != '\0') {
         struct slice name, value;
-        bool is_it = split(take_entry(&text), &name, &value) && is_word(name, key);
+        bool is_it = split_entry(take_entry(&text), &name, &value) && is_word(name, key);
         int index = is_it ? word_index(option->words, value) : -1;
         chosen = index >= 0 ? index : chosen;
     }

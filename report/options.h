@@ -4,6 +4,13 @@
  * One table in options.c is the source of the defaults, the parsing, the complaints, the text of
  * help=1 and the `options` in the report. No function allocates, locks, or uses stdio or the
  * locale. Every function is reentrant. */
+
+/* Terms (docs/glossary.md):
+ *   hazard: a mistake that may do harm: a code, the operation it hurts, and the event
+ *   ledger: which memory the process has, and which call stack asked for it
+ *   snapshot: a copy of a small source, which the device reads instead of the source
+ */
+
 #ifndef SC_REPORT_OPTIONS_H
 #define SC_REPORT_OPTIONS_H
 

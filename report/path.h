@@ -2,6 +2,11 @@
  * time, host), and the path of its report.
  *
  * The functions read /proc and the environment. None allocates or locks. */
+
+/* Terms (docs/glossary.md):
+ *   ticks: a time of the processor's counter
+ */
+
 #ifndef SC_REPORT_PATH_H
 #define SC_REPORT_PATH_H
 

@@ -269,7 +269,7 @@ static void lock_own(int fd)
 }
 
 /* Makes the file if nothing is at the path. A descriptor, locked as ours, or -errno. */
-static int create(const char *path)
+static int create_file(const char *path)
 {
     int fd = sc_file_create(path);
     if (fd > FREE)
@@ -301,7 +301,7 @@ static int open_name(char *path, const char *taken, const struct sc_path_names *
     if (is_apart)
         add_pid(path, names->pid);
     for (int tries = 0; tries < TRIES && fd == FREE; tries++) {
-        fd = create(path);
+        fd = create_file(path);
         if (fd == -EEXIST)
             fd = take_existing(path, names);
         if ((fd == IS_TAKEN || reason_to_keep(fd)) && !is_apart) {

@@ -66,7 +66,7 @@ static void put_free(struct writing *writing, const struct sc_postmortem_operati
 
 /* Keeps the last element, or takes it back with its stacks: False if what began at `before` leaves
  * less than `reserve` bytes. */
-static bool keep(struct writing *writing, size_t before, unsigned stack_count, size_t reserve)
+static bool keep_last(struct writing *writing, size_t before, unsigned stack_count, size_t reserve)
 {
     bool is_kept = sc_json_lines_keep(writing->line, before, reserve);
     if (!is_kept)
@@ -85,7 +85,7 @@ static void put_list(struct writing *writing, const char *key,
         size_t before = writing->line->used;
         unsigned known = writing->stack_count;
         put(writing, &list[i]);
-        if (!keep(writing, before, known, FOR_STACKS))
+        if (!keep_last(writing, before, known, FOR_STACKS))
             break;
     }
     sc_json_put(writing->line, "]");
@@ -131,7 +131,7 @@ static void put_stacks(struct writing *writing)
         sc_json_put(writing->line, "{");
         sc_json_lines_put_stack(writing->line, &stack, FOR_THE_END);
         sc_json_put(writing->line, "}");
-        if (!keep(writing, before, writing->stack_count, FOR_THE_END / 2))
+        if (!keep_last(writing, before, writing->stack_count, FOR_THE_END / 2))
             break;
     }
     sc_json_put(writing->line, "]");
@@ -166,7 +166,7 @@ void sc_postmortem_line_write(struct sc_text *line, const struct sc_postmortem *
         size_t before = line->used;
         unsigned known = writing.stack_count;
         put_stream(&writing, &postmortem->streams[i]);
-        if (!keep(&writing, before, known, FOR_STACKS / 2))
+        if (!keep_last(&writing, before, known, FOR_STACKS / 2))
             break;
     }
     sc_json_put(line, "]");

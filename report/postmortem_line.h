@@ -3,6 +3,15 @@
  *
  * Plain data; the lists are the caller's. Times are CLOCK_MONOTONIC nanoseconds, and stacks are ids
  * of track/stacks.h. */
+
+/* Terms (docs/glossary.md):
+ *   hazard: a mistake that may do harm: a code, the operation it hurts, and the event
+ *   in flight: issued, and the host does not know yet that it is done
+ *   ledger: which memory the process has, and which call stack asked for it
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   post-mortem: the report's line that says what was in flight when a context was lost
+ */
+
 #ifndef SC_REPORT_POSTMORTEM_LINE_H
 #define SC_REPORT_POSTMORTEM_LINE_H
 

@@ -114,7 +114,7 @@ bool sc_report_has_stderr(void)
 
 /* Writes to stderr. After TELL_PATIENCE_MS nothing more is said: a reader that waits for the
  * program to end before it reads would never read on. */
-static void tell(const struct sc_text *text)
+static void write_to_stderr(const struct sc_text *text)
 {
     if (sc_report_has_stderr() &&
         sc_file_write_within(STDERR_FILENO, text->bytes, text->used, TELL_PATIENCE_MS) == -EAGAIN)
@@ -128,7 +128,7 @@ static void say_in(char *bytes, size_t size_bytes, const char *line)
     sc_text_put(&text, "safecopy: ");
     sc_plain_put(&text, line, strlen(line));
     bytes[text.used++] = '\n';
-    tell(&text);
+    write_to_stderr(&text);
 }
 
 static __attribute__((noinline)) void say_briefly(const char *line)
@@ -409,7 +409,7 @@ static uint64_t count_hazard(struct sc_hazard *hazard, bool *writes)
     return seen->count;
 }
 
-static bool halts(const struct sc_hazard *hazard)
+static bool ends_process(const struct sc_hazard *hazard)
 {
     return !sc_hazard_is_advisory(hazard) &&
            atomic_load_explicit(&report.opened, memory_order_acquire) &&
@@ -437,7 +437,7 @@ static void tell_hazard(const struct sc_hazard *hazard)
     struct sc_text text = sc_text_in(bytes, sizeof bytes);
     sc_text_put(&text, "safecopy: halt_on_error=1:\n");
     sc_summary_write_hazard(&text, &(struct sc_hazard_counts){.first = *hazard, .count = 1});
-    tell(&text);
+    write_to_stderr(&text);
 }
 
 /* Stacks are named between two times of holding the lock, since naming takes the loader's lock. */
@@ -446,7 +446,7 @@ bool sc_report_hazard(const struct sc_hazard *hazard)
     struct sc_hazard strongest = *hazard;
     bool writes;
     uint64_t count = count_hazard(&strongest, &writes);
-    if (halts(hazard))
+    if (ends_process(hazard))
         tell_hazard(hazard);
     /* The first of its equals is named even without a report: the summary needs its place. */
     if (count != 1 && (count == 0 || !writes))
@@ -638,7 +638,7 @@ static void print_summary(const struct sc_summary *summary, const struct sc_memo
     sc_summary_write(&text, summary);
     if (memory && report.options->verbosity >= 2)
         sc_memory_part_say(&text, memory);
-    tell(&text);
+    write_to_stderr(&text);
 }
 
 static bool write_summary_locked(const struct sc_report_totals *totals, const struct parts *parts)

@@ -13,6 +13,19 @@
  * No function allocates, is a cancellation point, or changes errno. None prints to stdout unless
  * report_path names stdout. None may be called from a signal handler that can interrupt the loader.
  */
+
+/* Terms (docs/glossary.md):
+ *   advisory: a hazard that may be meant, for which strict does not fail
+ *   deferred: of a free: done later, when the hold on the memory has ended
+ *   guard: page protection of the memory of operations in flight
+ *   hazard: a mistake that may do harm: a code, the operation it hurts, and the event
+ *   label: what the program calls what it does: a test, a request, a step
+ *   ledger: which memory the process has, and which call stack asked for it
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   suppressed: healed and counted, and not reported
+ *   wrapper: our function in the place of one of the driver's
+ */
+
 #ifndef SC_REPORT_REPORT_H
 #define SC_REPORT_REPORT_H
 

@@ -25,6 +25,14 @@
  *
  * No function allocates, locks, waits for anybody, or changes errno.
  */
+
+/* Terms (docs/glossary.md):
+ *   hazard: a mistake that may do harm: a code, the operation it hurts, and the event
+ *   latent: of a hazard: the operation was complete at the event, by luck
+ *   suppressed: healed and counted, and not reported
+ *   verdict: observed, latent, correct, or none
+ */
+
 #ifndef SC_REPORT_ROLL_H
 #define SC_REPORT_ROLL_H
 

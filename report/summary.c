@@ -16,7 +16,7 @@
 
 #include "common/poison.h"
 
-static const char *plural(uint64_t count)
+static const char *plural_s(uint64_t count)
 {
     return count == 1 ? "" : "s";
 }
@@ -176,7 +176,7 @@ static void put_race(struct sc_text *text, const struct sc_hazard *hazard)
 static void put_memory(struct sc_text *text, const struct sc_hazard *hazard)
 {
     sc_text_format(text, "with %lu block%s%s, %'lu of %s memory in all, ", hazard->blocks,
-                   plural(hazard->blocks), hazard->room_bytes ? "" : " still held",
+                   plural_s(hazard->blocks), hazard->room_bytes ? "" : " still held",
                    hazard->buffer_size_bytes, kind_of(hazard));
     if (hazard->room_bytes)
         sc_text_format(text,
@@ -238,7 +238,7 @@ static void put_copy(struct sc_text *text, const struct sc_hazard *hazard)
         put_usual(text, hazard);
 }
 
-static const char *outcome(const struct sc_hazard *hazard)
+static const char *outcome_words(const struct sc_hazard *hazard)
 {
     static const char *const outcomes[] = {
 #define SC_ACTION(action, word, outcome) [action] = outcome,
@@ -294,14 +294,14 @@ void sc_summary_write_hazard(struct sc_text *text, const struct sc_hazard_counts
     const struct sc_hazard *hazard = &seen->first;
     sc_text_format(text, "  %s %s, %s, %lu time%s\n    ", sc_hazard_code_string(hazard->code),
                    sc_hazard_name(hazard->code), sc_hazard_certainty_string(hazard->certainty),
-                   seen->count, plural(seen->count));
+                   seen->count, plural_s(seen->count));
     put_call(text, CALL_OF(hazard->event), " at ");
     sc_text_put(text, "\n    ");
     put_copy(text, hazard);
     sc_text_char(text, '\n');
     put_remaining(text, seen);
     put_label(text, seen);
-    sc_text_format(text, "    %s\n", outcome(hazard));
+    sc_text_format(text, "    %s\n", outcome_words(hazard));
 }
 
 /* Appends all that has no verdict: ", 12 operations not watched, 2 touches and 1 operation not
@@ -312,7 +312,7 @@ static void put_what_is_not_judged(struct sc_text *text, const struct sc_no_verd
     uint64_t touches = sc_no_verdicts_of_unit(counts, SC_NO_VERDICT_TOUCHES);
     uint64_t operations = sc_no_verdicts_of_unit(counts, SC_NO_VERDICT_OPERATIONS);
     if (unwatched > 0)
-        sc_text_format(text, ", %lu operation%s not watched", unwatched, plural(unwatched));
+        sc_text_format(text, ", %lu operation%s not watched", unwatched, plural_s(unwatched));
     if (touches == 0 && operations == 0)
         return;
     sc_text_put(text, ", ");
@@ -320,7 +320,7 @@ static void put_what_is_not_judged(struct sc_text *text, const struct sc_no_verd
         sc_text_format(text, "%lu touch%s", touches, plural_touch(touches));
     sc_text_put(text, touches > 0 && operations > 0 ? " and " : "");
     if (operations > 0)
-        sc_text_format(text, "%lu operation%s", operations, plural(operations));
+        sc_text_format(text, "%lu operation%s", operations, plural_s(operations));
     sc_text_put(text, " not judged");
 }
 
@@ -330,14 +330,14 @@ static void put_head(struct sc_text *text, const struct sc_summary *summary)
     const struct sc_report_counts *counts = &summary->counts;
     if (counts->hazards == 0)
         sc_text_format(text, "safecopy: no hazards in %lu operation%s", summary->totals->operations,
-                       plural(summary->totals->operations));
+                       plural_s(summary->totals->operations));
     else
         sc_text_format(text, "safecopy: %lu hazard%s at %u place%s (%lu observed, %lu latent)",
-                       counts->hazards, plural(counts->hazards), summary->distinct,
-                       plural(summary->distinct), counts->observed, counts->latent);
+                       counts->hazards, plural_s(counts->hazards), summary->distinct,
+                       plural_s(summary->distinct), counts->observed, counts->latent);
     if (counts->advisories > 0)
         sc_text_format(text, ", %lu advisory note%s", counts->advisories,
-                       plural(counts->advisories));
+                       plural_s(counts->advisories));
     if (counts->suppressed > 0)
         sc_text_format(text, ", %lu suppressed", counts->suppressed);
     put_what_is_not_judged(text, summary->totals->no_verdicts);
@@ -348,10 +348,10 @@ static void put_head(struct sc_text *text, const struct sc_summary *summary)
 static void put_in_flight(struct sc_text *text, const struct sc_postmortem_brief *brief)
 {
     sc_text_format(text, "    in flight: %u operation%s", brief->in_flight,
-                   plural(brief->in_flight));
+                   plural_s(brief->in_flight));
     if (brief->in_flight > 0) {
         sc_text_format(text, " on %u stream%s; the latest ", brief->streams,
-                       plural(brief->streams));
+                       plural_s(brief->streams));
         put_call(text, brief->operation.is.api, NULL, brief->operation.is.stack, " at ");
     }
     sc_text_char(text, '\n');
@@ -365,7 +365,7 @@ static void put_frees(struct sc_text *text, const struct sc_postmortem_brief *br
     if (brief->frees == 0)
         return;
     sc_text_format(text, "    memory given back before: %u block%s; the latest %#lx by ",
-                   brief->frees, plural(brief->frees), freed->is.address);
+                   brief->frees, plural_s(brief->frees), freed->is.address);
     put_call(text, freed->is.api, NULL, freed->is.stack, " at ");
     sc_text_put(text, ", ");
     put_time(text, now_ns > freed->time_ns ? now_ns - freed->time_ns : 0);
@@ -443,7 +443,7 @@ static void put_coverage(struct sc_text *text, const struct sc_summary *summary)
     if (totals->coverage.missed > 0)
         sc_text_format(text, "  %lu of %lu call%s passed the library by and were only followed\n",
                        totals->coverage.missed, totals->coverage.calls,
-                       plural(totals->coverage.calls));
+                       plural_s(totals->coverage.calls));
     if (!why)
         return;
     sc_text_format(text, "  coverage not checked: %s", why);
@@ -488,7 +488,7 @@ static void put_guard(struct sc_text *text, const struct sc_summary *summary)
         !tells_more(summary))
         return;
     sc_text_format(text, "  guarded: %lu range%s by mprotect, %lu by userfaultfd%s%s\n",
-                   guard->by_mprotect, plural(guard->by_mprotect), guard->by_userfaultfd,
+                   guard->by_mprotect, plural_s(guard->by_mprotect), guard->by_userfaultfd,
                    is_open ? "" : "; no userfaultfd: ", is_open ? "" : sc_userfaultfd_words(state));
 }
 
@@ -504,7 +504,7 @@ static void put_budget(struct sc_text *text, const struct sc_budget *budget)
     if (totals.guarded == totals.operations)
         return;
     sc_text_format(text, "  guard_budget: %lu of %lu operation%s guarded\n", totals.guarded,
-                   totals.operations, plural(totals.operations));
+                   totals.operations, plural_s(totals.operations));
     for (unsigned i = 0; i < count && sites[i].guarded < sites[i].operations; i++) {
         sc_text_format(text, "    %lu of %lu", sites[i].guarded, sites[i].operations);
         sc_call_words_put_place(text, " at ", sites[i].stack);
@@ -518,7 +518,7 @@ static void put_timeline(struct sc_text *text, const struct sc_summary *summary)
     uint64_t all = timeline->dropped + timeline->records;
     if (timeline->dropped > 0)
         sc_text_format(text, "  timeline: %lu of %lu record%s dropped\n", timeline->dropped, all,
-                       plural(all));
+                       plural_s(all));
 }
 
 /* Appends a line for each reason why operations or accesses (`unit`) have no verdict. `title` is
@@ -545,10 +545,10 @@ static void put_no_verdicts(struct sc_text *text, const struct sc_no_verdicts *c
 {
     bool has_touches = sc_no_verdicts_of_unit(counts, SC_NO_VERDICT_TOUCHES) > 0;
     static const char not_judged[] = "  not judged:\n";
-    put_reasons(text, counts, "  not watched:\n", SC_NO_VERDICT_UNWATCHED, "operation", plural);
+    put_reasons(text, counts, "  not watched:\n", SC_NO_VERDICT_UNWATCHED, "operation", plural_s);
     put_reasons(text, counts, not_judged, SC_NO_VERDICT_TOUCHES, "touch", plural_touch);
     put_reasons(text, counts, has_touches ? NULL : not_judged, SC_NO_VERDICT_OPERATIONS,
-                "operation", plural);
+                "operation", plural_s);
 }
 
 /* Did the suppression leave nothing out, because it has expired (`expired`) or though it has not?
@@ -618,7 +618,7 @@ void sc_summary_write(struct sc_text *text, const struct sc_summary *summary)
         sc_summary_write_hazard(text, &summary->places[i]);
     unsigned left_out = summary->distinct - summary->place_count;
     if (summary->distinct > summary->place_count)
-        sc_text_format(text, "  and %u more place%s\n", left_out, plural(left_out));
+        sc_text_format(text, "  and %u more place%s\n", left_out, plural_s(left_out));
     put_postmortem(text, &summary->postmortem);
     put_coverage(text, summary);
     put_what_was_noted(text, summary);

@@ -1,5 +1,10 @@
 /* Writes the summary that a person reads on stderr when the program ends: what happened, where,
  * what the library did about it, and where the report is. */
+
+/* Terms (docs/glossary.md):
+ *   hazard: a mistake that may do harm: a code, the operation it hurts, and the event
+ */
+
 #ifndef SC_REPORT_SUMMARY_H
 #define SC_REPORT_SUMMARY_H
 

@@ -29,7 +29,7 @@ struct complaints {
     unsigned count;
 };
 
-static void say(struct complaints *complaints, const struct sc_text *text)
+static void pass_complaint(struct complaints *complaints, const struct sc_text *text)
 {
     complaints->complain(complaints->context, text->bytes);
 }
@@ -44,7 +44,7 @@ static void say_malformed(void *context, unsigned line, unsigned column, const c
                    complaints->count == COMPLAINTS_MAX
                        ? "; the entry is left out (there may be more)"
                        : "; the entry is left out");
-    say(complaints, &text);
+    pass_complaint(complaints, &text);
 }
 
 static void say_unread(struct complaints *complaints, int error)
@@ -58,7 +58,7 @@ static void say_unread(struct complaints *complaints, int error)
         sc_text_put(&text, "not a file");
     else
         sc_text_error(&text, error);
-    say(complaints, &text);
+    pass_complaint(complaints, &text);
 }
 
 /* Reads the file into *text, memory that is never unmapped. Returns the number of bytes, or -errno.

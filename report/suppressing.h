@@ -3,6 +3,11 @@
  *
  * Locks: sc_suppressing_load runs before all other functions; the report's lock guards the rest.
  * Only sc_suppressing_load allocates, by mapping pages. */
+
+/* Terms (docs/glossary.md):
+ *   hazard: a mistake that may do harm: a code, the operation it hurts, and the event
+ */
+
 #ifndef SC_REPORT_SUPPRESSING_H
 #define SC_REPORT_SUPPRESSING_H
 

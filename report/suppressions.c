@@ -38,7 +38,7 @@ static struct sc_part rest_from(struct sc_part part, size_t at)
     return (struct sc_part){part.bytes + at, part.length - at};
 }
 
-static struct sc_part trim(struct sc_part part)
+static struct sc_part trim_blanks(struct sc_part part)
 {
     while (part.length > 0 && is_blank(part.bytes[0]))
         part = rest_from(part, 1);
@@ -357,8 +357,8 @@ static enum key find_key(struct sc_part word)
 static void read_key_line(struct parser *parser, struct sc_part line)
 {
     const char *colon = memchr(line.bytes, ':', line.length);
-    struct sc_part word =
-        trim((struct sc_part){line.bytes, colon ? (size_t)(colon - line.bytes) : line.length});
+    struct sc_part word = trim_blanks(
+        (struct sc_part){line.bytes, colon ? (size_t)(colon - line.bytes) : line.length});
     const char *zero = memchr(line.bytes, '\0', line.length);
     enum key key = find_key(word);
     if (zero) {
@@ -372,8 +372,8 @@ static void read_key_line(struct parser *parser, struct sc_part line)
         reject(parser, word.bytes, "an entry has no '", word, text.bytes);
         return;
     }
-    struct sc_part value =
-        colon ? trim(rest_from(line, (size_t)(colon + 1 - line.bytes))) : (struct sc_part){NULL, 0};
+    struct sc_part value = colon ? trim_blanks(rest_from(line, (size_t)(colon + 1 - line.bytes)))
+                                 : (struct sc_part){NULL, 0};
     if (value.length == 0)
         reject(parser, word.bytes, "'", word, ":' wants a value behind it, on the same line");
     else if (parser->keys & 1u << key)
@@ -452,7 +452,7 @@ unsigned sc_suppressions_parse(const char *text, size_t size, int64_t now_s,
         size_t length = end ? (size_t)(end - rest.bytes) : rest.length;
         parser.line++;
         parser.line_bytes = rest.bytes;
-        read_line(&parser, trim((struct sc_part){rest.bytes, length}));
+        read_line(&parser, trim_blanks((struct sc_part){rest.bytes, length}));
         rest = rest_from(rest, end ? length + 1 : length);
     }
     if (parser.place == INSIDE)

@@ -3,6 +3,11 @@
  * docs/suppressions.md has the grammar. The library and the command share this parser and matcher.
  * Both are pure: no allocation, no I/O, no lock, no locale. An entry's members point into the text
  * of the file, which the caller keeps as long as the entries. */
+
+/* Terms (docs/glossary.md):
+ *   hazard: a mistake that may do harm: a code, the operation it hurts, and the event
+ */
+
 #ifndef SC_REPORT_SUPPRESSIONS_H
 #define SC_REPORT_SUPPRESSIONS_H
 

@@ -1,5 +1,10 @@
 /* Writes the member `um` of the summary line: page faults on managed memory and bytes of it that
  * moved, as CUPTI has reported them (ledger/managed_counts.h). */
+
+/* Terms (docs/glossary.md):
+ *   ledger: which memory the process has, and which call stack asked for it
+ */
+
 #ifndef SC_REPORT_UM_PART_H
 #define SC_REPORT_UM_PART_H
 

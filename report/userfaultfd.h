@@ -11,6 +11,12 @@
  *
  * No function allocates, takes a lock or changes errno. sc_userfaultfd_open is for one thread at a
  * time, and for no signal handler. */
+
+/* Terms (docs/glossary.md):
+ *   guard: page protection of the memory of operations in flight
+ *   touch: a read or write of host memory by the program, by the kernel for it, or within a call
+ */
+
 #ifndef SC_REPORT_USERFAULTFD_H
 #define SC_REPORT_USERFAULTFD_H
 

@@ -3,6 +3,12 @@
  * time.
  *
  * Thread-safe. No lock, no allocation. */
+
+/* Terms (docs/glossary.md):
+ *   hazard: a mistake that may do harm: a code, the operation it hurts, and the event
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ */
+
 #ifndef SC_REPORT_USERS_FRAMES_H
 #define SC_REPORT_USERS_FRAMES_H
 

@@ -8,7 +8,8 @@ import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 OUT = ROOT / "out"
-# The program makes what its first argument names, so often as its second says.
+# The program makes what its first argument names, so often as its second says, on streams of the kind
+# that its third names: "blocking", or "legacy" for the context's legacy stream; else non-blocking ones.
 SOURCE = r"""
 #define __CUDA_API_VERSION_INTERNAL 1
 #include <cuda.h>
@@ -168,15 +169,18 @@ static const struct {
 int main(int argc, char **argv)
 {
     int rounds = argc > 2 ? atoi(argv[2]) : 0;
+    const char *kind = argc > 3 ? argv[3] : "";
+    unsigned flags = strcmp(kind, "blocking") ? CU_STREAM_NON_BLOCKING : CU_STREAM_DEFAULT;
     if (cuInit(0) || cuDevicePrimaryCtxRetain(&context, 0) || cuCtxSetCurrent(context) ||
-        cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING) ||
-        cuStreamCreate(&other, CU_STREAM_NON_BLOCKING) || cuMemAlloc_v2(&device, LARGE) ||
+        cuStreamCreate(&stream, flags) || cuStreamCreate(&other, flags) || cuMemAlloc_v2(&device, LARGE) ||
         cuMemAllocHost_v2(&pinned, BYTES) || cuMemAllocHost_v2(&source, LARGE) ||
         cuMemAllocHost_v2(&target, LARGE) || cuModuleLoadData(&module, spinning_kernel_text) ||
         cuModuleGetFunction(&kernel, module, "spin") || cuEventCreate(&event, 0) ||
         cuEventCreate(&done, CU_EVENT_DISABLE_TIMING))
         return 1;
     memset(pinned, 1, BYTES);
+    if (!strcmp(kind, "legacy"))
+        stream = CU_STREAM_LEGACY;
     if (!strcmp(argv[1], "free")) {
         heap = aligned_alloc(BYTES, BYTES);
         if (cuMemHostRegister_v2(heap, BYTES, 0) ||

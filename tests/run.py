@@ -251,7 +251,7 @@ def fixed_addresses():
 SUITES = {
     "arrows": lambda: [("arrows", script("check-arrows")), ("limits", script("check-limits"))],
     "format": lambda: [("format", script("check-format")), ("dialect", script("check-dialect")),
-                       ("docs", script("check-docs"))],
+                       ("docs", script("check-docs")), ("terms", script("check-terms"))],
     "unit": all_units,
     "sim": simulation,
     "conformance": lambda: self_checks(Machine(), "gpu", "conformance*", built="gpu"),

@@ -27,12 +27,13 @@ static struct block *block_at(struct sc_allocations *allocations, uint32_t id)
     return sc_pool_at(&allocations->blocks, id);
 }
 
-static uintptr_t address_of(struct block *block)
+static uintptr_t block_start(struct block *block)
 {
     return atomic_load_explicit(&block->node.address, memory_order_relaxed);
 }
 
-static void drop_block(struct sc_allocations *allocations, uint32_t id)
+/* Takes the block out of the grid before its record is freed, since the grid reads the record. */
+static void remove_block(struct sc_allocations *allocations, uint32_t id)
 {
     sc_grid_remove(&allocations->grid, id);
     sc_pool_release(&allocations->blocks, id);
@@ -54,7 +55,7 @@ static void remove_overlapping(struct sc_allocations *allocations, uintptr_t add
                 break;
         }
         for (unsigned i = 0; i < count; i++)
-            drop_block(allocations, found[i]);
+            remove_block(allocations, found[i]);
     } while (count == REMOVED_AT_ONCE);
 }
 
@@ -80,11 +81,11 @@ void sc_allocations_add(struct sc_allocations *allocations, uintptr_t address, s
 }
 
 /* Returns the block as callers get it: a copy of its members. */
-static struct sc_allocation describe(struct sc_allocations *allocations, uint32_t id)
+static struct sc_allocation copy_members(struct sc_allocations *allocations, uint32_t id)
 {
     struct block *block = block_at(allocations, id);
     return (struct sc_allocation){
-        .address = address_of(block),
+        .address = block_start(block),
         .size_bytes = atomic_load_explicit(&block->node.size_bytes, memory_order_relaxed),
         .origin = block->origin,
         .id = id,
@@ -96,7 +97,7 @@ struct sc_allocation sc_allocations_find(struct sc_allocations *allocations, uin
 {
     SC_ASSERT_GUARDED(&allocations->blocks);
     uint32_t id = sc_grid_find_at_locked(&allocations->grid, address);
-    return id ? describe(allocations, id) : (struct sc_allocation){0};
+    return id ? copy_members(allocations, id) : (struct sc_allocation){0};
 }
 
 uint32_t sc_allocations_origin(struct sc_allocations *allocations, uintptr_t address)
@@ -123,10 +124,10 @@ struct sc_allocation sc_allocations_begin_free(struct sc_allocations *allocation
     SC_ASSERT_GUARDED(&allocations->blocks);
     uint32_t id = sc_grid_find_at_locked(&allocations->grid, address);
     struct block *block = id ? block_at(allocations, id) : NULL;
-    if (!block || address_of(block) != address || block->leaves)
+    if (!block || block_start(block) != address || block->leaves)
         return (struct sc_allocation){0};
     block->leaves = true;
-    return describe(allocations, id);
+    return copy_members(allocations, id);
 }
 
 /* Compares the block's serial number, which tells it from a newer block at the same address. */
@@ -139,7 +140,7 @@ bool sc_allocations_end_free(struct sc_allocations *allocations,
         return false;
     block_at(allocations, id)->leaves = false;
     if (freed)
-        drop_block(allocations, id);
+        remove_block(allocations, id);
     return true;
 }
 

@@ -6,6 +6,13 @@
  * which tells the free's block from a newer one at the same address.
  *
  * Locks: every function needs the lock of the tracker that owns the record. */
+
+/* Terms (docs/glossary.md):
+ *   legacy stream: a context's default stream, which is ordered with all its blocking streams
+ *   origin: the call that made a buffer or a stream, with its stack
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ */
+
 #ifndef SC_TRACK_ALLOCATIONS_H
 #define SC_TRACK_ALLOCATIONS_H
 

@@ -1,4 +1,9 @@
 /* The record of all blocks (track/allocations.h), for their module and for the tracker. */
+
+/* Terms (docs/glossary.md):
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ */
+
 #ifndef SC_TRACK_ALLOCATIONS_INTERNAL_H
 #define SC_TRACK_ALLOCATIONS_INTERNAL_H
 

@@ -22,7 +22,7 @@ void sc_budget_start(struct sc_budget *budget, uint32_t share, uint64_t ticks_pe
 
 /* ---- sites ---- */
 
-static uint64_t hash_of(uint64_t key)
+static uint64_t hash_key(uint64_t key)
 {
     key *= UINT64_C(0x9e3779b97f4a7c15);
     return key ^ key >> 32;
@@ -34,7 +34,7 @@ static struct sc_budget_site *find_locked(struct sc_budget *budget, uint64_t key
     SC_REQUIRES(budget->lock)
 {
     SC_ASSERT_HELD(&budget->lock);
-    for (uint64_t slot = hash_of(key), probes = 0; probes < PROBES_MAX; slot++, probes++) {
+    for (uint64_t slot = hash_key(key), probes = 0; probes < PROBES_MAX; slot++, probes++) {
         struct sc_budget_site *site = &budget->sites[slot % SC_BUDGET_SITES];
         if (site->key == key)
             return site;
@@ -80,14 +80,15 @@ static void count_refusal_locked(struct sc_budget *budget, struct sc_budget_site
     budget->refused_sites++;
 }
 
-static bool is_overdue(const struct sc_budget *budget, const struct sc_budget_site *site)
+static bool was_refused_too_long(const struct sc_budget *budget, const struct sc_budget_site *site)
 {
     return site->refused_since && budget->now - site->refused_since > budget->refused_max_ticks;
 }
 
-/* Is it the site's turn? If it had its turn in this round, a new round begins, unless a refused
- * site still waits and the round is not too long. */
-static bool has_turn_locked(struct sc_budget *budget, const struct sc_budget_site *site)
+/* Returns whether it is the site's turn, and begins a new round if that is due. If the site had its
+ * turn in this round, a new round begins, unless a refused site still waits and the round is not
+ * too long. */
+static bool take_turn_locked(struct sc_budget *budget, const struct sc_budget_site *site)
     SC_REQUIRES(budget->lock)
 {
     SC_ASSERT_HELD(&budget->lock);
@@ -102,8 +103,8 @@ static bool has_turn_locked(struct sc_budget *budget, const struct sc_budget_sit
 }
 
 /* Returns true at random, in half of the cases, for a site that was refused, which then gives up
- * this chance. */
-static bool skips_at_random_locked(struct sc_budget *budget, const struct sc_budget_site *site)
+ * this chance: operations that alternate at one site are all guarded at some time. */
+static bool is_skipped_at_random_locked(struct sc_budget *budget, const struct sc_budget_site *site)
     SC_REQUIRES(budget->lock)
 {
     SC_ASSERT_HELD(&budget->lock);
@@ -119,10 +120,10 @@ static bool allows_locked(struct sc_budget *budget, struct sc_budget_site *site)
 {
     SC_ASSERT_HELD(&budget->lock);
     bool is_new = site->guarded < SC_BUDGET_FIRST;
-    bool on_credit = budget->left > -budget->burst && is_overdue(budget, site);
+    bool on_credit = budget->left > -budget->burst && was_refused_too_long(budget, site);
     return is_new || on_credit ||
-           (budget->left > 0 && !skips_at_random_locked(budget, site) &&
-            has_turn_locked(budget, site));
+           (budget->left > 0 && !is_skipped_at_random_locked(budget, site) &&
+            take_turn_locked(budget, site));
 }
 
 /* Decides whether this operation is guarded, and counts it for its call site. */

@@ -15,6 +15,14 @@
  * Sites beyond SC_BUDGET_SITES share one entry. Times are the caller's, in ticks of any length. The
  * struct is static or zeroed. Locks: its own, a leaf. sc_budget_charge is lock-free. Thread-safe;
  * signal-safe while sc_library_lock_depth is 0. */
+
+/* Terms (docs/glossary.md):
+ *   guard: page protection of the memory of operations in flight
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   site: the address to which a hook or wrapper returns: the program's call
+ *   ticks: a time of the processor's counter
+ */
+
 #ifndef SC_TRACK_BUDGET_H
 #define SC_TRACK_BUDGET_H
 

@@ -17,7 +17,7 @@ static _Atomic(const char *) paths[MODULES_MAX];
 
 /* Returns a copy of the path in pages of its own, which stay for ever, or NULL if there is no
  * memory. */
-static const char *copy_of(const char *path)
+static const char *copy_path(const char *path)
 {
     size_t size_bytes = strlen(path) + 1;
     char *copy = sc_pages_map(size_bytes);
@@ -28,13 +28,13 @@ static const char *copy_of(const char *path)
 
 /* Returns the index of the path in `paths`, where it is added if it is new. MODULES_MAX: there is
  * no room. Without a lock: whoever sets the first free entry has added its path. */
-static unsigned number_of(const char *path)
+static unsigned path_index(const char *path)
 {
     const char *added = NULL, *known;
     unsigned i = 0;
     for (; i < MODULES_MAX; i++) {
         known = atomic_load_explicit(&paths[i], memory_order_acquire);
-        if (!known && (added || (added = copy_of(path)) != NULL) &&
+        if (!known && (added || (added = copy_path(path)) != NULL) &&
             atomic_compare_exchange_strong(&paths[i], &known, added))
             return i;
         if (!known)
@@ -48,7 +48,7 @@ static unsigned number_of(const char *path)
 
 void sc_closed_modules_note(const char *path, uintptr_t start, uintptr_t end)
 {
-    unsigned number = sc_stacks_replace_frames(start, end, 0) ? number_of(path) : MODULES_MAX;
+    unsigned number = sc_stacks_replace_frames(start, end, 0) ? path_index(path) : MODULES_MAX;
     if (number < MODULES_MAX)
         sc_stacks_replace_frames(start, end,
                                  (uint64_t)MARK << MARK_SHIFT | (uint64_t)number << NUMBER_SHIFT);

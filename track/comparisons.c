@@ -16,7 +16,7 @@ enum { MOST_BYTES = 1 << 20, LOOKS_MAX = 1024, SPINS = 100 };
 
 /* Is it worth comparing the operation's source without the lock? It has to be large and readable,
  * and only the host may have changed it. */
-static bool is_worth_it(struct sc_inflight *inflight, const struct sc_op *op)
+static bool is_worth_comparing_unlocked(struct sc_inflight *inflight, const struct sc_op *op)
 {
     const struct sc_op_info *info = &op->info;
     size_t size_bytes = sc_shape_hull_bytes(&info->shape);
@@ -43,29 +43,29 @@ static void begin_comparison(struct sc_inflight *inflight, struct sc_comparisons
     };
 }
 
-static void set_large_sources(struct sc_stream *stream, bool has_some)
+static void set_has_large_sources(struct sc_stream *stream, bool has_some)
 {
     atomic_store_explicit(&stream->has_large_sources, has_some, memory_order_relaxed);
 }
 
 /* Lists operations of the stream that the point covers, in their order, until a limit is reached.
  * If some were not checked, the stream's flag `has_large_sources` stays set. */
-static void begin_on(struct sc_inflight *inflight, struct sc_stream *stream,
-                     const struct sc_point *point, struct sc_comparisons *comparisons)
+static void list_stream(struct sc_inflight *inflight, struct sc_stream *stream,
+                        const struct sc_point *point, struct sc_comparisons *comparisons)
 {
     size_t left_bytes = MOST_BYTES;
     unsigned looks = 0;
-    set_large_sources(stream, false);
+    set_has_large_sources(stream, false);
     for (uint32_t id = stream->first_op; id;) {
         struct sc_op *op = sc_inflight_op(inflight, id);
         size_t size_bytes = sc_shape_hull_bytes(&op->info.shape);
         if (!sc_order_point_covers(point, &op->info.ticket) ||
             comparisons->count == SC_COMPARISONS_MAX || size_bytes > left_bytes ||
             ++looks > LOOKS_MAX) {
-            set_large_sources(stream, true);
+            set_has_large_sources(stream, true);
             return;
         }
-        if (is_worth_it(inflight, op)) {
+        if (is_worth_comparing_unlocked(inflight, op)) {
             begin_comparison(inflight, comparisons, op);
             left_bytes -= size_bytes;
         }
@@ -74,15 +74,15 @@ static void begin_on(struct sc_inflight *inflight, struct sc_stream *stream,
 }
 
 /* Lists operations of all streams that the point covers. */
-static void begin_on_all(struct sc_inflight *inflight, const struct sc_point *point,
-                         struct sc_comparisons *comparisons)
+static void list_all_streams(struct sc_inflight *inflight, const struct sc_point *point,
+                             struct sc_comparisons *comparisons)
 {
     bool any = false;
     for (uint32_t id = inflight->busy; id;) {
         struct sc_stream *stream = sc_order_stream(inflight->order, id);
         if (atomic_load_explicit(&stream->has_large_sources, memory_order_relaxed) &&
             comparisons->count < SC_COMPARISONS_MAX)
-            begin_on(inflight, stream, point, comparisons);
+            list_stream(inflight, stream, point, comparisons);
         any |= atomic_load_explicit(&stream->has_large_sources, memory_order_relaxed);
         id = stream->busy_next;
     }
@@ -95,9 +95,9 @@ void sc_comparisons_begin(struct sc_inflight *inflight, const struct sc_point *p
     SC_ASSERT_GUARDED(&inflight->ops);
     comparisons->count = 0;
     if (sc_order_is_of_one_stream(point))
-        begin_on(inflight, sc_order_stream(inflight->order, point->stream), point, comparisons);
+        list_stream(inflight, sc_order_stream(inflight->order, point->stream), point, comparisons);
     else
-        begin_on_all(inflight, point, comparisons);
+        list_all_streams(inflight, point, comparisons);
 }
 
 /* Lists the sources to compare before an equal copy replaces their operation. */
@@ -106,7 +106,7 @@ void sc_comparisons_begin_equal(struct sc_inflight *inflight, const struct sc_op
 {
     uint32_t id = sc_inflight_find_equal(inflight, info);
     comparisons->count = 0;
-    if (id && is_worth_it(inflight, sc_inflight_op(inflight, id)))
+    if (id && is_worth_comparing_unlocked(inflight, sc_inflight_op(inflight, id)))
         begin_comparison(inflight, comparisons, sc_inflight_op(inflight, id));
 }
 
@@ -123,7 +123,7 @@ void sc_comparisons_make(struct sc_inflight *inflight, struct sc_comparisons *co
 }
 
 /* Is the record still of the same issue of the operation, with the same snapshot? */
-static bool is_unchanged(const struct sc_comparison *one)
+static bool is_same_issue(const struct sc_comparison *one)
 {
     const struct sc_op_info *info = &one->op->info;
     return info->ticket.stream == one->ticket.stream && info->ticket.number == one->ticket.number &&
@@ -137,7 +137,7 @@ void sc_comparisons_end(struct sc_inflight *inflight, const struct sc_comparison
     SC_ASSERT_GUARDED(&inflight->ops);
     for (unsigned i = 0; i < comparisons->count; i++) {
         const struct sc_comparison *one = &comparisons->of[i];
-        if (!is_unchanged(one))
+        if (!is_same_issue(one))
             continue;
         one->op->looked = true;
         one->op->differs = one->differs;

@@ -7,6 +7,18 @@
  * microseconds at most. The comparing thread counts as holding a lock of the library's
  * (common/library_lock.h). A change of the source after the comparison and before the lock is taken
  * again is not found. That is correct, since the copy is done by then. */
+
+/* Terms (docs/glossary.md):
+ *   in flight: issued, and the host does not know yet that it is done
+ *   known done: waited for by the program, itself or by something behind it
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   point: all work issued on a stream so far, with what that work had waited for (its clock)
+ *   slot: the place of one snapshot in staging memory
+ *   snapshot: a copy of a small source, which the device reads instead of the source
+ *   source: the memory that a copy reads
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ */
+
 #ifndef SC_TRACK_COMPARISONS_H
 #define SC_TRACK_COMPARISONS_H
 

@@ -26,14 +26,14 @@ static bool writes(const struct sc_op_info *info)
                                    : sc_direction_writes_host(info->direction);
 }
 
-static bool either_writes(const struct sc_op_info *a, const struct sc_op_info *b)
+static bool either_writes_memory(const struct sc_op_info *a, const struct sc_op_info *b)
 {
     return (writes(a) || writes(b)) && a->direction != SC_PREFETCH && b->direction != SC_PREFETCH;
 }
 
 bool sc_conflicts_share_written_byte(const struct sc_op_info *one, const struct sc_op_info *other)
 {
-    return either_writes(one, other) &&
+    return either_writes_memory(one, other) &&
            sc_shapes_folded_touch(&one->shape, &one->fold, &other->shape, &other->fold);
 }
 
@@ -54,8 +54,8 @@ static bool is_ordered(struct sc_order *order, const struct sc_op_info *later,
     return sc_conflicts_is_ordered_after(order, later, &earlier->ticket);
 }
 
-/* Has a kernel's flag told the host that the operation is done? Flags say nothing of device memory.
- */
+/* Has a kernel's flag told the host that the operation is done? If so, the host may use the memory,
+ * and nothing conflicts. Flags say nothing of device memory. */
 static bool has_told_by_flag(struct sc_inflight *inflight, uint32_t id)
 {
     return sc_inflight_op(inflight, id)->info.kind != SC_DEVICE &&
@@ -64,7 +64,7 @@ static bool has_told_by_flag(struct sc_inflight *inflight, uint32_t id)
 
 /* Adds the earlier operation to the list. If only operations to be waited for are wanted, skips one
  * that is complete or whose source is copied. Without a list, ends the search. */
-static void note_conflict(struct conflict_visit *search, const struct sc_op_info *earlier)
+static void add_conflict(struct conflict_visit *search, const struct sc_op_info *earlier)
 {
     bool is_done =
         search->awaited &&
@@ -74,8 +74,9 @@ static void note_conflict(struct conflict_visit *search, const struct sc_op_info
         sc_ops_add(search->found, earlier);
 }
 
-/* Notes the operation if it conflicts with the later one. Returns false if the search is over. */
-static bool visit_conflict(struct conflict_visit *search, uint32_t id)
+/* Adds the operation if it conflicts with the later one. Returns false if the search is over, so
+ * that the walk over the operations ends. */
+static bool check_one_op(struct conflict_visit *search, uint32_t id)
 {
     struct sc_order *order = search->inflight->order;
     const struct sc_op_info *earlier = &sc_inflight_op(search->inflight, id)->info;
@@ -85,7 +86,7 @@ static bool visit_conflict(struct conflict_visit *search, uint32_t id)
         sc_ordering_between(sc_ops_unsure(order, earlier), sc_ops_unsure(order, later)) !=
             SC_ORDER_UNKNOWN &&
         !is_ordered(order, later, earlier) && !has_told_by_flag(search->inflight, id))
-        note_conflict(search, earlier);
+        add_conflict(search, earlier);
     return !search->is_over;
 }
 
@@ -102,7 +103,7 @@ static void visit_range_ops(struct sc_inflight *inflight, const struct sc_range 
 {
     for (uint32_t id = range->first_op; id && !search->is_over;
          id = sc_inflight_op(inflight, id)->range_next)
-        visit_conflict(search, id);
+        check_one_op(search, id);
 }
 
 /* Visits the operations in the grids whose hulls overlap that of the later operation. */
@@ -111,7 +112,7 @@ static void visit_grid_ops(struct sc_grid *grid, struct sc_grid *behind,
 {
     const struct sc_shape *shape = &search->later->shape;
     SC_GRID_EACH_OF_TWO (walk, grid, behind, shape->address, sc_shape_hull_bytes(shape))
-        if (!visit_conflict(search, walk.id))
+        if (!check_one_op(search, walk.id))
             return;
 }
 

@@ -12,6 +12,12 @@
  * to be done, except allocations.
  *
  * Locks: every function needs the lock of the tracker that owns the operations. */
+
+/* Terms (docs/glossary.md):
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ */
+
 #ifndef SC_TRACK_CONFLICTS_H
 #define SC_TRACK_CONFLICTS_H
 

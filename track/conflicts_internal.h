@@ -2,6 +2,17 @@
  * make up the tracker.
  *
  * Locks: every function needs the tracker's lock. */
+
+/* Terms (docs/glossary.md):
+ *   complete: finished by the device, whether or not the program knows
+ *   in flight: issued, and the host does not know yet that it is done
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   range: host memory that the driver knows: one allocation or one registration
+ *   snapshot: a copy of a small source, which the device reads instead of the source
+ *   ticket: the name of an operation: its stream, its number there, and its epoch
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ */
+
 #ifndef SC_TRACK_CONFLICTS_INTERNAL_H
 #define SC_TRACK_CONFLICTS_INTERNAL_H
 

@@ -27,7 +27,7 @@ static uint32_t read_count(const _Atomic uint32_t *count)
 /* ---- operations ---- */
 
 /* Asserts that the operation's neighbours in its range's list link back to it. */
-static void check_in_range(struct sc_inflight *inflight, uint32_t id)
+static void check_range_links(struct sc_inflight *inflight, uint32_t id)
 {
     const struct sc_op *op = sc_inflight_op(inflight, id);
     const struct sc_range *range =
@@ -43,7 +43,7 @@ static void check_in_range(struct sc_inflight *inflight, uint32_t id)
 }
 
 /* Asserts that the stream's neighbours in the list of streams with operations link back to it. */
-static void check_busy(struct sc_inflight *inflight, uint32_t id)
+static void check_busy_links(struct sc_inflight *inflight, uint32_t id)
 {
     const struct sc_stream *stream = sc_order_stream(inflight->order, id);
     SC_ASSERT(id == (stream->busy_previous
@@ -54,7 +54,7 @@ static void check_busy(struct sc_inflight *inflight, uint32_t id)
 }
 
 /* Asserts that the operation's neighbours in its stream's list link back to it. */
-static void check_in_stream(struct sc_inflight *inflight, uint32_t id)
+static void check_stream_links(struct sc_inflight *inflight, uint32_t id)
 {
     const struct sc_op *op = sc_inflight_op(inflight, id);
     const struct sc_stream *stream = sc_order_stream(inflight->order, op->info.ticket.stream);
@@ -75,9 +75,9 @@ void sc_consistency_of_op(struct sc_inflight *inflight, uint32_t id)
     SC_ASSERT(!op->first_span || sc_spans_at(&inflight->guards, op->first_span)->op == id);
     SC_ASSERT(inflight->retained <= inflight->ops.live);
     SC_ASSERT(inflight->awaiting_guard <= inflight->ops.live);
-    check_in_range(inflight, id);
-    check_in_stream(inflight, id);
-    check_busy(inflight, op->info.ticket.stream);
+    check_range_links(inflight, id);
+    check_stream_links(inflight, id);
+    check_busy_links(inflight, op->info.ticket.stream);
 }
 
 void sc_consistency_of_range(struct sc_inflight *inflight, uint32_t id)
@@ -135,8 +135,7 @@ void sc_consistency_of_order(struct sc_order *order, uint32_t id)
                   (stream->kind == SC_STREAM_BLOCKING) ||
               stream->kind == SC_STREAM_LEGACY);
     SC_ASSERT(sc_stream_front_has_ties(&stream->front, SC_TIE_DUE) == (stream->due != NULL));
-    SC_ASSERT(sc_stream_front_has_ties(&stream->front, SC_TIE_JOINED) || !stream->joined ||
-              stream->kind == SC_STREAM_BLOCKING);
+    SC_ASSERT(sc_stream_front_has_ties(&stream->front, SC_TIE_JOINED) || !stream->joined);
     SC_ASSERT(stream->kind == SC_STREAM_LEGACY || (!stream->gate && !stream->awaited));
     SC_ASSERT(stream->is_live || sc_order_is_idle(stream));
 }
@@ -198,7 +197,7 @@ static void check_uses(const struct sc_graph *graph)
 
 /* Asserts that each use in the list belongs to this interval and links back to the use before it.
  */
-static void check_behind(const struct sc_graph *graph, uint32_t first, uint32_t interval)
+static void check_interval_links(const struct sc_graph *graph, uint32_t first, uint32_t interval)
 {
     uint32_t count = 0, previous = 0;
     for (uint32_t use = first; use; use = sc_graph_use_at(graph, use)->interval_next) {
@@ -218,7 +217,7 @@ void sc_consistency_of_graph(struct sc_graphs *graphs, const struct sc_graph *gr
         const struct sc_graph_interval *interval = sc_graphs_interval_at(graphs, id);
         SC_ASSERT(interval->previous == previous);
         SC_ASSERT(++count <= graphs->intervals.live);
-        check_behind(graph, interval->first_use, id);
+        check_interval_links(graph, interval->first_use, id);
         previous = id;
     }
 }
@@ -226,8 +225,8 @@ void sc_consistency_of_graph(struct sc_graphs *graphs, const struct sc_graph *gr
 /* ---- spans ---- */
 
 /* Asserts that the list has only unapplied spans, and counts them. */
-static void check_list(struct sc_spans *spans, uint32_t first, uint32_t *count, uint32_t *hiding,
-                       uint32_t *dead)
+static void check_unapplied_list(struct sc_spans *spans, uint32_t first, uint32_t *count,
+                                 uint32_t *hiding, uint32_t *dead)
 {
     for (uint32_t id = first; id; id = sc_spans_at(spans, id)->unapplied_next) {
         const struct sc_span *span = sc_spans_at(spans, id);
@@ -246,8 +245,8 @@ void sc_consistency_of_spans(struct sc_spans *spans)
         uint32_t refused = read_count(&spans->refused[stripe]);
         SC_ASSERT((!spans->unapplied[stripe] && !refused) ||
                   (read_number(&spans->unapplied_stripes) >> stripe & 1));
-        check_list(spans, spans->unapplied[stripe], &count, &hiding, &dead);
-        check_list(spans, refused, &count, &hiding, &dead);
+        check_unapplied_list(spans, spans->unapplied[stripe], &count, &hiding, &dead);
+        check_unapplied_list(spans, refused, &count, &hiding, &dead);
     }
     SC_ASSERT(count == read_count(&spans->unapplied_count));
     SC_ASSERT(hiding == spans->unreadable_unapplied);

@@ -4,6 +4,15 @@
  * walk a whole list.
  *
  * Locks: every function needs the tracker's lock. */
+
+/* Terms (docs/glossary.md):
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   range: host memory that the driver knows: one allocation or one registration
+ *   retained: complete and not known done, and kept so that latent hazards are found
+ *   span: a run of pages that one operation wants protected
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ */
+
 #ifndef SC_TRACK_CONSISTENCY_H
 #define SC_TRACK_CONSISTENCY_H
 

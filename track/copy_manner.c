@@ -56,7 +56,7 @@ static const enum cell cells[][SC_PLACES][SC_PLACES] =
 
 /* Returns the place of memory as the driver treats it: for a device that works with pageable memory
  * itself nothing is staged. */
-static enum sc_copy_place place_of(const struct sc_copy_case *asked, enum sc_copy_place place)
+static enum sc_copy_place real_place(const struct sc_copy_case *asked, enum sc_copy_place place)
 {
     bool is_staged = place == SC_PLACE_PAGEABLE || place == SC_PLACE_MANAGED_AS_HOST;
     return asked->in_place && is_staged ? SC_PLACE_LOCKED : place;
@@ -64,7 +64,7 @@ static enum sc_copy_place place_of(const struct sc_copy_case *asked, enum sc_cop
 
 static struct sc_copy_manner manner_at(enum sc_copy_call call, const struct sc_copy_case *asked)
 {
-    return manners[cells[call][place_of(asked, asked->src)][place_of(asked, asked->dst)]];
+    return manners[cells[call][real_place(asked, asked->src)][real_place(asked, asked->dst)]];
 }
 
 /* Returns how an asynchronous copy treats its memory. A large source in pageable memory is staged
@@ -77,7 +77,7 @@ static struct sc_copy_manner async_manner(const struct sc_copy_case *asked)
     return manner;
 }
 
-static bool is_small(const struct sc_copy_case *asked)
+static bool is_batched(const struct sc_copy_case *asked)
 {
     return asked->size_bytes <= BATCHED_BYTES_MAX;
 }
@@ -89,8 +89,8 @@ static struct sc_copy_manner batch_manner(const struct sc_copy_case *asked)
 {
     struct sc_copy_manner manner = manner_at(asked->call, asked);
     if (asked->call == SC_COPY_BATCH_DURING_CALL)
-        return asked->in_place || (!manner.waits && !is_small(asked)) ? manners[READ] : manner;
-    return manner.read == SC_TAKEN && !is_small(asked) ? manners[LATE] : manner;
+        return asked->in_place || (!manner.waits && !is_batched(asked)) ? manners[READ] : manner;
+    return manner.read == SC_TAKEN && !is_batched(asked) ? manners[LATE] : manner;
 }
 
 /* Returns how the copy treats its memory. A launch treats the copy of a graph's node as an
@@ -111,5 +111,5 @@ struct sc_copy_manner sc_copy_manner_of(const struct sc_copy_case *asked)
 bool sc_copy_manner_breaks_promise(const struct sc_copy_case *asked)
 {
     return asked->call == SC_COPY_BATCH_DURING_CALL && asked->src == SC_PLACE_PAGEABLE &&
-           (!is_small(asked) || asked->dst == SC_PLACE_MANAGED);
+           (!is_batched(asked) || asked->dst == SC_PLACE_MANAGED);
 }

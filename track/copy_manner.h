@@ -7,6 +7,11 @@
  * return.
  *
  * Pure functions. */
+
+/* Terms (docs/glossary.md):
+ *   source: the memory that a copy reads
+ */
+
 #ifndef SC_TRACK_COPY_MANNER_H
 #define SC_TRACK_COPY_MANNER_H
 

@@ -15,23 +15,23 @@
 
 enum { DROPPED_AT_ONCE = 32, RETIRED_AT_ONCE = 4 };
 
-static struct sc_op_info *info_of(struct sc_inflight *inflight, uint32_t id)
+static struct sc_op_info *info_at(struct sc_inflight *inflight, uint32_t id)
 {
     return &sc_inflight_op(inflight, id)->info;
 }
 
 /* All operations on device memory, the latest first. */
-static const struct sc_range *list_of(struct sc_inflight *inflight)
+static const struct sc_range *device_list(struct sc_inflight *inflight)
 {
     return sc_inflight_range(inflight, inflight->device_memory);
 }
 
-static uint32_t count_of(struct sc_inflight *inflight)
+static uint32_t count_ops(struct sc_inflight *inflight)
 {
-    return atomic_load_explicit(&list_of(inflight)->op_count, memory_order_relaxed);
+    return atomic_load_explicit(&device_list(inflight)->op_count, memory_order_relaxed);
 }
 
-static bool is_done(struct sc_inflight *inflight, const struct sc_op_info *info)
+static bool is_known_done(struct sc_inflight *inflight, const struct sc_op_info *info)
 {
     return sc_order_known_done(inflight->order, &info->ticket);
 }
@@ -51,31 +51,31 @@ static bool contains_bytes(const struct sc_op_info *outer, const struct sc_op_in
 }
 
 /* A merely possible operation cannot stand for one that is certain to take place. */
-static bool may_take_the_place(const struct sc_op_info *later, const struct sc_op_info *earlier)
+static bool is_as_certain(const struct sc_op_info *later, const struct sc_op_info *earlier)
 {
     return !(later->unsure & ~earlier->unsure & SC_UNSURE_LEFT_OUT);
 }
 
 /* May the later operation replace the earlier one (track/device.h)? Then whatever is unordered with
  * the earlier one is unordered with the later one, too. */
-static bool stands_for(struct sc_inflight *inflight, const struct sc_op_info *later,
-                       const struct sc_op_info *earlier)
+static bool may_replace(struct sc_inflight *inflight, const struct sc_op_info *later,
+                        const struct sc_op_info *earlier)
 {
     return (!sc_ops_merely_reads(later) || sc_ops_merely_reads(earlier)) &&
-           may_take_the_place(later, earlier) && contains_bytes(later, earlier) &&
+           is_as_certain(later, earlier) && contains_bytes(later, earlier) &&
            sc_conflicts_is_ordered_after(inflight->order, later, &earlier->ticket);
 }
 
 /* Drops operations at these bytes that are done, or that `later` replaces. Further ones than
  * DROPPED_AT_ONCE are dropped with the next operation there. */
-static void drop_needless(struct sc_inflight *inflight, const struct sc_op_info *later)
+static void drop_replaced_ops(struct sc_inflight *inflight, const struct sc_op_info *later)
 {
     uint32_t found[DROPPED_AT_ONCE];
     unsigned count = 0;
     SC_GRID_EACH (walk, &inflight->device_grid, later->shape.address,
                   sc_shape_hull_bytes(&later->shape)) {
-        const struct sc_op_info *earlier = info_of(inflight, walk.id);
-        if (is_done(inflight, earlier) || stands_for(inflight, later, earlier))
+        const struct sc_op_info *earlier = info_at(inflight, walk.id);
+        if (is_known_done(inflight, earlier) || may_replace(inflight, later, earlier))
             found[count++] = walk.id;
         if (count == DROPPED_AT_ONCE)
             break;
@@ -88,10 +88,10 @@ static void drop_needless(struct sc_inflight *inflight, const struct sc_op_info 
  * which is counted as not judged. */
 static void retire_oldest(struct sc_inflight *inflight)
 {
-    for (unsigned i = 0; i < RETIRED_AT_ONCE && list_of(inflight)->last_op; i++) {
-        uint32_t oldest = list_of(inflight)->last_op;
-        bool is_known = is_done(inflight, info_of(inflight, oldest));
-        if (count_of(inflight) < SC_DEVICE_OPS_MAX && !is_known)
+    for (unsigned i = 0; i < RETIRED_AT_ONCE && device_list(inflight)->last_op; i++) {
+        uint32_t oldest = device_list(inflight)->last_op;
+        bool is_known = is_known_done(inflight, info_at(inflight, oldest));
+        if (count_ops(inflight) < SC_DEVICE_OPS_MAX && !is_known)
             return;
         sc_no_verdicts_add(inflight->no_verdicts, SC_NO_VERDICT_OPERATIONS, SC_NO_VERDICT_ROOM,
                            !is_known);
@@ -107,10 +107,10 @@ void sc_device_add(struct sc_inflight *inflight, const struct sc_op_info *info)
     if (sc_shape_hull_bytes(&info->shape) == 0)
         return;
     retire_oldest(inflight);
-    drop_needless(inflight, info);
+    drop_replaced_ops(inflight, info);
     sc_inflight_make_record(inflight, info);
-    SC_CHECK_OF(count_of(inflight), sc_consistency_of_range(inflight, inflight->device_memory));
-    SC_ASSERT(count_of(inflight) <= SC_DEVICE_OPS_MAX);
+    SC_CHECK_OF(count_ops(inflight), sc_consistency_of_range(inflight, inflight->device_memory));
+    SC_ASSERT(count_ops(inflight) <= SC_DEVICE_OPS_MAX);
 }
 
 /* Returns the stream's next older operation with a number above `number`, or NULL if there is none.
@@ -119,9 +119,9 @@ static struct sc_op_info *next_behind(struct sc_inflight *inflight, uint32_t str
                                       uint64_t number, uint32_t *id)
 {
     do
-        *id = *id ? sc_inflight_op(inflight, *id)->range_next : list_of(inflight)->first_op;
-    while (*id && info_of(inflight, *id)->ticket.stream != stream);
-    struct sc_op_info *info = *id ? info_of(inflight, *id) : NULL;
+        *id = *id ? sc_inflight_op(inflight, *id)->range_next : device_list(inflight)->first_op;
+    while (*id && info_at(inflight, *id)->ticket.stream != stream);
+    struct sc_op_info *info = *id ? info_at(inflight, *id) : NULL;
     return info && info->ticket.number > number ? info : NULL;
 }
 
@@ -170,7 +170,7 @@ void sc_device_forget(struct sc_inflight *inflight, uintptr_t address, size_t si
 }
 
 /* Returns the context whose memory and work it is: of a green context its primary one. */
-static uint32_t primary_of(struct sc_order *order, uint32_t context)
+static uint32_t primary_context(struct sc_order *order, uint32_t context)
 {
     uint32_t primary = context ? sc_order_stream(order, context)->primary : 0;
     return primary ? primary : context;
@@ -181,9 +181,9 @@ static bool is_issued_in(struct sc_inflight *inflight, const struct sc_op_info *
                          const uint32_t *contexts, unsigned count)
 {
     struct sc_order *order = inflight->order;
-    uint32_t own = primary_of(order, sc_order_stream(order, info->ticket.stream)->context);
+    uint32_t own = primary_context(order, sc_order_stream(order, info->ticket.stream)->context);
     for (unsigned i = 0; i < count; i++)
-        if (contexts[i] && primary_of(order, contexts[i]) == own)
+        if (contexts[i] && primary_context(order, contexts[i]) == own)
             return true;
     return false;
 }
@@ -194,9 +194,9 @@ void sc_device_forget_of_contexts(struct sc_inflight *inflight, const uint32_t *
 {
     SC_ASSERT_GUARDED(&inflight->ops);
     uint32_t next;
-    for (uint32_t id = list_of(inflight)->first_op; id; id = next) {
+    for (uint32_t id = device_list(inflight)->first_op; id; id = next) {
         next = sc_inflight_op(inflight, id)->range_next;
-        if (is_issued_in(inflight, info_of(inflight, id), contexts, count))
+        if (is_issued_in(inflight, info_at(inflight, id), contexts, count))
             sc_inflight_free_record(inflight, id);
     }
 }

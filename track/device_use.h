@@ -1,5 +1,13 @@
 /* What an operation does with bytes of device memory. The operation is a call, a node of a graph,
  * or work beside a capture. */
+
+/* Terms (docs/glossary.md):
+ *   beside: of work: issued by the capturing thread during a capture, and run at once
+ *   hull: the smallest interval around a shape
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   origin: the call that made a buffer or a stream, with its stack
+ */
+
 #ifndef SC_TRACK_DEVICE_USE_H
 #define SC_TRACK_DEVICE_USE_H
 

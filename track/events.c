@@ -78,7 +78,7 @@ bool sc_events_plain_point(struct sc_events *events, uintptr_t event, struct sc_
  * that was taken later. */
 static bool was_taken_later(const struct sc_point *point, const struct sc_point *other)
 {
-    if (!point->stream || point->stream != other->stream || point->legacy != other->legacy)
+    if (!point->stream || point->stream != other->stream)
         return false;
     if (point->number != other->number)
         return point->number > other->number;
@@ -87,16 +87,16 @@ static bool was_taken_later(const struct sc_point *point, const struct sc_point 
 
 /* Returns the later of the two times of the stream's last work: it is not known which of the
  * records read its time later, and the work counts as before both. */
-static inline uint64_t later_work(const struct sc_point *former, uint32_t stream, uint64_t ticks)
+static inline uint64_t later_time(const struct sc_point *former, uint32_t stream, uint64_t ticks)
 {
     return former->stream == stream && former->work_ticks > ticks ? former->work_ticks : ticks;
 }
 
 /* Stores the point in the record. If the record has a later point already, stores only the time of
  * the last work. */
-static void put_point(struct record *record, uintptr_t event, const struct sc_point *point)
+static void store_point(struct record *record, uintptr_t event, const struct sc_point *point)
 {
-    uint64_t work_ticks = later_work(&record->point, point->stream, point->work_ticks);
+    uint64_t work_ticks = later_time(&record->point, point->stream, point->work_ticks);
     if (!was_taken_later(&record->point, point))
         record->point = *point;
     record->point.work_ticks = work_ticks;
@@ -113,12 +113,12 @@ bool sc_events_set_plain(struct sc_events *events, uintptr_t event,
         return false;
     bool is_plain = !record->point.joined;
     if (is_plain)
-        put_point(record, event, point);
+        store_point(record, event, point);
     sc_brief_lock_release(&record->lock);
     return is_plain;
 }
 
-/* Ends access_simple where another thread waits for the record's lock. Its rare endings are
+/* Ends get_or_set_simple where another thread waits for the record's lock. Its rare endings are
  * functions of their own, so that its usual way saves no registers for them. */
 static __attribute__((noinline)) bool wake_and_leave(struct record *record, bool is_done)
 {
@@ -134,9 +134,9 @@ static __attribute__((noinline)) bool have_left(bool is_done)
 }
 
 /* Sets the number of a point that says nothing else, and so stays plain. */
-static inline void set_number(struct sc_point *point, const struct sc_event_number *number)
+static inline void set_plain_number(struct sc_point *point, const struct sc_event_number *number)
 {
-    point->work_ticks = later_work(point, number->stream, number->work_ticks);
+    point->work_ticks = later_time(point, number->stream, number->work_ticks);
     if (point->stream == number->stream && point->number > number->number)
         return;
     point->stream = number->stream;
@@ -144,15 +144,16 @@ static inline void set_number(struct sc_point *point, const struct sc_event_numb
 }
 
 /* Gets or sets the number that the event stands for. Returns false if the record is another
- * event's, or its point is wide. */
-static inline bool access_number(struct record *record, uintptr_t event,
-                                 struct sc_event_number *number, bool sets)
+ * event's, or if its point names more than one number of one stream, which only the tracker's lock
+ * may change. */
+static inline bool get_or_set_number(struct record *record, uintptr_t event,
+                                     struct sc_event_number *number, bool sets)
 {
     const struct sc_point *point = &record->point;
-    if (atomic_load_explicit(&record->handle, memory_order_relaxed) != event)
+    if (__builtin_expect(atomic_load_explicit(&record->handle, memory_order_relaxed) != event, 0))
         return false;
     if (sets)
-        set_number(&record->point, number);
+        set_plain_number(&record->point, number);
     else
         *number = (struct sc_event_number){point->stream, point->number, point->work_ticks};
     return true;
@@ -160,10 +161,10 @@ static inline bool access_number(struct record *record, uintptr_t event,
 
 /* Reads or sets the event's number under its lock, which is taken by one atomic exchange. Returns
  * false if that is not possible, as where another thread wants the lock. */
-static inline __attribute__((always_inline)) bool access_simple(struct sc_events *events,
-                                                                uintptr_t event,
-                                                                struct sc_event_number *number,
-                                                                bool sets) SC_UNFOLLOWED
+static inline __attribute__((always_inline)) bool get_or_set_simple(struct sc_events *events,
+                                                                    uintptr_t event,
+                                                                    struct sc_event_number *number,
+                                                                    bool sets) SC_UNFOLLOWED
 {
     struct record *record = sc_handle_pointer(sc_handles_guess(&events->records_of, event));
     if (!record)
@@ -172,7 +173,7 @@ static inline __attribute__((always_inline)) bool access_simple(struct sc_events
     bool is_done = false;
     if (__builtin_expect(sc_brief_lock_grab(&record->lock), 1)) {
         sc_brief_lock_note(&record->lock, true);
-        is_done = access_number(record, event, number, sets);
+        is_done = get_or_set_number(record, event, number, sets);
         if (sc_brief_lock_unlock(&record->lock))
             return wake_and_leave(record, is_done);
     }
@@ -183,18 +184,18 @@ bool sc_events_set_simple(struct sc_events *events, uintptr_t event, uint32_t st
                           uint64_t number, uint64_t work_ticks)
 {
     struct sc_event_number as = {stream, number, work_ticks};
-    return access_simple(events, event, &as, /*sets=*/true);
+    return get_or_set_simple(events, event, &as, /*sets=*/true);
 }
 
 bool sc_events_get_simple(struct sc_events *events, uintptr_t event, struct sc_event_number *number)
 {
-    return access_simple(events, event, number, /*sets=*/false) && number->stream;
+    return get_or_set_simple(events, event, number, /*sets=*/false) && number->stream;
 }
 
 /* Gives the record to the event (or to none, with 0), and stores the point, whose reference it
  * takes over. */
-static void replace_point(struct record *record, struct sc_order *order, uintptr_t event,
-                          struct sc_point *point)
+static void reassign_record(struct record *record, struct sc_order *order, uintptr_t event,
+                            struct sc_point *point)
 {
     sc_brief_lock_acquire(&record->lock);
     const struct sc_point former = record->point;
@@ -202,14 +203,14 @@ static void replace_point(struct record *record, struct sc_order *order, uintptr
     if (!is_late && point->stream == former.stream && point->number == former.number)
         sc_order_join_other(order, point, &former); /* by their clocks either may be later */
     struct sc_point left = is_late ? *point : former;
-    put_point(record, event, point);
+    store_point(record, event, point);
     sc_brief_lock_release(&record->lock);
     sc_order_release_point(order, &left);
 }
 
 /* Takes an unused record for the event. Returns NULL if there is no memory. Its lock is not
  * initialised, since another thread may still be about to lock it for a former event. */
-static struct record *take_record(struct sc_events *events, uintptr_t event)
+static struct record *allocate_record(struct sc_events *events, uintptr_t event)
 {
     uint32_t id = sc_pool_take_as_is(&events->records);
     struct record *record = id ? sc_pool_at(&events->records, id) : NULL;
@@ -228,9 +229,9 @@ void sc_events_set(struct sc_events *events, struct sc_order *order, uintptr_t e
     SC_TRACE("event-set event stream number", event, point->stream, point->number);
     struct record *record = sc_handle_pointer(sc_handles_get(&events->records_of, event));
     if (!record)
-        record = take_record(events, event);
+        record = allocate_record(events, event);
     if (record)
-        replace_point(record, order, event, point);
+        reassign_record(record, order, event, point);
     else
         sc_order_release_point(order, point);
 }
@@ -251,6 +252,6 @@ void sc_events_forget(struct sc_events *events, struct sc_order *order, uintptr_
     struct record *record = sc_handle_pointer(sc_handles_remove(&events->records_of, event));
     if (!record)
         return;
-    replace_point(record, order, 0, &(struct sc_point){0});
+    reassign_record(record, order, 0, &(struct sc_point){0});
     sc_pool_release(&events->records, sc_pool_id_of(&events->records, record));
 }

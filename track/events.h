@@ -10,6 +10,15 @@
  *
  * If one thread destroys an event while another one uses it, the other thread finds no record of
  * it. errno is kept. No function is safe in a signal handler. */
+
+/* Terms (docs/glossary.md):
+ *   clock: what was waited for on other streams: a number for each of several streams
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   point: all work issued on a stream so far, with what that work had waited for (its clock)
+ *   tie: what the next call on a stream may come after besides the stream's own work
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ */
+
 #ifndef SC_TRACK_EVENTS_H
 #define SC_TRACK_EVENTS_H
 

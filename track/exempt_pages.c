@@ -39,13 +39,14 @@ bool sc_exempt_pages_add(struct sc_exempt_pages *exempt, uintptr_t page)
 
 /* ---- intervals: page by page, or place by place where they are longer than the table ---- */
 
+/* Is the interval so long that a walk over the whole table is shorter? */
 static bool is_long(uintptr_t start, uintptr_t end, uintptr_t page_mask)
 {
     return (end - start) / (page_mask + 1) > PLACES / SC_EXEMPT_PAGES_WAYS;
 }
 
 /* Removes the page, which may be in the table twice. */
-static void forget_page(struct sc_exempt_pages *exempt, uintptr_t page)
+static void remove_page(struct sc_exempt_pages *exempt, uintptr_t page)
 {
     struct sc_exempt_pages_set *set = &exempt->sets[sc_exempt_pages_set_of(page)];
     for (unsigned i = 0; i < SC_EXEMPT_PAGES_WAYS; i++) {
@@ -56,12 +57,12 @@ static void forget_page(struct sc_exempt_pages *exempt, uintptr_t page)
 }
 
 /* Removes all pages of the interval, by a walk over the table. */
-static void forget_places(struct sc_exempt_pages *exempt, uintptr_t start, uintptr_t end)
+static void remove_by_table(struct sc_exempt_pages *exempt, uintptr_t start, uintptr_t end)
 {
     for (size_t i = 0; i < PLACES; i++) {
         uintptr_t page = atomic_load_explicit(place_at(exempt, i), memory_order_relaxed);
         if (page && page - start < end - start)
-            forget_page(exempt, page);
+            remove_page(exempt, page);
     }
 }
 
@@ -73,16 +74,16 @@ void sc_exempt_pages_forget(struct sc_exempt_pages *exempt, uintptr_t start, uin
     if (start >= end || !sc_blocks_may_hold(&exempt->blocks, start, end - start))
         return;
     if (is_long(start, end, page_mask)) {
-        forget_places(exempt, start, end);
+        remove_by_table(exempt, start, end);
         return;
     }
     for (uintptr_t page = start; page < end; page += page_mask + 1)
         if (sc_exempt_pages_have(exempt, page))
-            forget_page(exempt, page);
+            remove_page(exempt, page);
 }
 
 /* Returns the first exempt page in the interval by a walk over the table; `end`: there is none. */
-static uintptr_t first_place(const struct sc_exempt_pages *exempt, uintptr_t start, uintptr_t end)
+static uintptr_t scan_table(const struct sc_exempt_pages *exempt, uintptr_t start, uintptr_t end)
 {
     uintptr_t first = end;
     for (size_t i = 0; i < PLACES; i++) {
@@ -97,7 +98,7 @@ static uintptr_t first_place(const struct sc_exempt_pages *exempt, uintptr_t sta
 
 /* Returns the first exempt page in the interval by looking up each page of it; `end`: there is
  * none. */
-static uintptr_t first_page(const struct sc_exempt_pages *exempt, uintptr_t start, uintptr_t end,
+static uintptr_t scan_pages(const struct sc_exempt_pages *exempt, uintptr_t start, uintptr_t end,
                             uintptr_t page_mask)
 {
     uintptr_t page = start;
@@ -113,8 +114,8 @@ bool sc_exempt_pages_find(const struct sc_exempt_pages *exempt, uintptr_t start,
 {
     if (start >= end || !sc_blocks_may_hold(&exempt->blocks, start, end - start))
         return false;
-    found->start = is_long(start, end, page_mask) ? first_place(exempt, start, end)
-                                                  : first_page(exempt, start, end, page_mask);
+    found->start = is_long(start, end, page_mask) ? scan_table(exempt, start, end)
+                                                  : scan_pages(exempt, start, end, page_mask);
     found->end = found->start;
     while (found->end < end && sc_exempt_pages_have(exempt, found->end))
         found->end += page_mask + 1;

@@ -8,6 +8,15 @@
  * Lock-free, thread-safe and signal-safe. The set does not order a thread that adds a page with one
  * that looks for it at the same moment: they need an order of their own (interpose/guard/loans.h,
  * sc_loans_order). */
+
+/* Terms (docs/glossary.md):
+ *   exempt: of a page: never protected, since Linux uses it at times that nobody foresees
+ *   guard: page protection of the memory of operations in flight
+ *   loan: memory that a system call uses, unprotected until the call returns
+ *   range: host memory that the driver knows: one allocation or one registration
+ *   touch: a read or write of host memory by the program, by the kernel for it, or within a call
+ */
+
 #ifndef SC_TRACK_EXEMPT_PAGES_H
 #define SC_TRACK_EXEMPT_PAGES_H
 

@@ -7,6 +7,11 @@
  * log2(complete) times; if none is, once.
  *
  * No state, no lock; signal-safe if `is_complete` is. */
+
+/* Terms (docs/glossary.md):
+ *   complete: finished by the device, whether or not the program knows
+ */
+
 #ifndef SC_TRACK_FRONTIER_H
 #define SC_TRACK_FRONTIER_H
 

@@ -7,7 +7,7 @@
 enum { LAUNCHES = 2 }; /* by so many launches memory is frozen */
 
 /* Returns how many of the pieces are used by no captured work. */
-static unsigned unused_count(const struct sc_frozen *frozen)
+static unsigned count_unused(const struct sc_frozen *frozen)
 {
     unsigned count = 0;
     for (unsigned i = 0; i < frozen->count; i++)
@@ -19,7 +19,7 @@ static unsigned unused_count(const struct sc_frozen *frozen)
  * others, have room of their own. */
 bool sc_frozen_add(struct sc_frozen *frozen, const struct sc_frozen_memory *memory)
 {
-    unsigned unused = unused_count(frozen);
+    unsigned unused = count_unused(frozen);
     if (memory->is_unused ? unused == SC_FROZEN_UNUSED_MAX
                           : frozen->count - unused == SC_FROZEN_MAX - SC_FROZEN_UNUSED_MAX)
         return false;
@@ -27,20 +27,20 @@ bool sc_frozen_add(struct sc_frozen *frozen, const struct sc_frozen_memory *memo
     return true;
 }
 
-static void drop_memory(struct sc_frozen *frozen, unsigned i)
+static void remove_memory(struct sc_frozen *frozen, unsigned i)
 {
     frozen->memories[i] = frozen->memories[--frozen->count];
 }
 
 /* ---- memory that no captured work uses ---- */
 
-static const struct sc_device_use *bytes_of(const struct sc_frozen_memory *memory)
+static const struct sc_device_use *watched_bytes(const struct sc_frozen_memory *memory)
 {
     return memory->is_set ? &memory->set : &memory->memory;
 }
 
 /* Does `whole` use all bytes of `part`? */
-static bool covers(const struct sc_device_use *whole, const struct sc_device_use *part)
+static bool covers_bytes(const struct sc_device_use *whole, const struct sc_device_use *part)
 {
     if (!sc_shape_is_whole(&whole->shape, &whole->fold))
         return memcmp(&whole->shape, &part->shape, sizeof whole->shape) == 0 &&
@@ -51,25 +51,25 @@ static bool covers(const struct sc_device_use *whole, const struct sc_device_use
 
 /* Is the use a memset of all bytes of the memory to another value? What copies and kernels have
  * written is not known. */
-static bool sets_anew(const struct sc_device_use *use, const struct sc_device_use *memory)
+static bool sets_other_value(const struct sc_device_use *use, const struct sc_device_use *memory)
 {
     bool is_same = memory->direction == SC_MEMSET && memory->fill == use->fill;
     return use->access == SC_DEVICE_WRITES && use->direction == SC_MEMSET && !is_same &&
-           covers(use, memory);
+           covers_bytes(use, memory);
 }
 
-/* Is memory that no captured work uses still of interest after this use? The program has to set all
- * of it anew, launch the graph, and read it; every other use ends the search. A kernel may use any
- * memory. */
-static bool keeps_waiting(struct sc_frozen_memory *memory, const struct sc_device_use *use)
+/* Updates memory that no captured work uses after this use, and returns whether it is still of
+ * interest. The program has to set all of it anew, launch the graph, and read it; every other use
+ * ends the search. A kernel may use any memory. */
+static bool update_after_use(struct sc_frozen_memory *memory, const struct sc_device_use *use)
 {
     if (use->access == SC_DEVICE_NAMES)
         return false;
-    if (!sc_device_uses_touch(use, bytes_of(memory)))
+    if (!sc_device_uses_touch(use, watched_bytes(memory)))
         return true;
     if (use->access == SC_DEVICE_READS)
         return memory->launches > 0 && use->direction == SC_D2H;
-    if (!sets_anew(use, &memory->memory))
+    if (!sets_other_value(use, &memory->memory))
         return false;
     memory->set = *use;
     memory->is_set = true;
@@ -79,10 +79,10 @@ static bool keeps_waiting(struct sc_frozen_memory *memory, const struct sc_devic
 
 /* Is memory that no captured work uses still of interest after a launch? Only if the launched exec
  * is one of its graph, and is known not to write it. Other execs may read it. */
-static bool waits_after_launch(struct sc_frozen_memory *memory, bool is_own,
-                               const struct sc_graph_write *write)
+static bool is_kept_after_launch(struct sc_frozen_memory *memory, bool is_own,
+                                 const struct sc_graph_write *write)
 {
-    const struct sc_shape *bytes = &bytes_of(memory)->shape;
+    const struct sc_shape *bytes = &watched_bytes(memory)->shape;
     memory->launches += memory->is_set;
     return is_own && write &&
            !sc_graph_write_may_touch(write, bytes->address, sc_shape_hull_bytes(bytes),
@@ -94,7 +94,7 @@ static bool waits_after_launch(struct sc_frozen_memory *memory, bool is_own,
 static bool reveals(const struct sc_frozen_memory *memory, const struct sc_device_use *read)
 {
     return memory->is_unused && memory->launches && sc_device_uses_touch(read, &memory->memory) &&
-           covers(&memory->set, read);
+           covers_bytes(&memory->set, read);
 }
 
 /* Notes the copy and fills in the hazard if it shows one: only a copy to the host that reads
@@ -110,7 +110,7 @@ bool sc_frozen_note_copy_to_host(struct sc_frozen *frozen, const struct sc_devic
     *hazard = frozen->memories[i].hazard;
     hazard->buffer_address = use->shape.address;
     hazard->buffer_size_bytes = sc_shape_hull_bytes(&use->shape);
-    drop_memory(frozen, i);
+    remove_memory(frozen, i);
     return true;
 }
 
@@ -121,15 +121,15 @@ void sc_frozen_note_use(struct sc_frozen *frozen, const struct sc_device_use *us
 {
     for (unsigned i = frozen->count; i-- > 0;) {
         struct sc_frozen_memory *memory = &frozen->memories[i];
-        if (memory->is_unused ? !keeps_waiting(memory, use)
+        if (memory->is_unused ? !update_after_use(memory, use)
                               : sc_device_use_may_write(use, &memory->memory, memory->base))
-            drop_memory(frozen, i);
+            remove_memory(frozen, i);
     }
 }
 
 unsigned sc_frozen_forget(struct sc_frozen *frozen)
 {
-    unsigned forgotten = frozen->count - unused_count(frozen);
+    unsigned forgotten = frozen->count - count_unused(frozen);
     frozen->count = 0;
     return forgotten;
 }
@@ -144,7 +144,7 @@ static bool has_exec(const struct sc_frozen_memory *memory, uintptr_t exec)
 }
 
 /* Removes the exec from those whose launches read the memory. */
-static void take_exec(struct sc_frozen_memory *memory, uintptr_t exec)
+static void remove_exec(struct sc_frozen_memory *memory, uintptr_t exec)
 {
     unsigned kept = 0;
     for (unsigned i = 0; i < memory->exec_count; i++)
@@ -158,11 +158,11 @@ void sc_frozen_forget_handle(struct sc_frozen *frozen, uintptr_t handle)
 {
     for (unsigned i = frozen->count; i-- > 0;) {
         struct sc_frozen_memory *memory = &frozen->memories[i];
-        take_exec(memory, handle);
+        remove_exec(memory, handle);
         if (memory->graph == handle)
             memory->graph = 0;
         if (!memory->graph && !memory->exec_count)
-            drop_memory(frozen, i);
+            remove_memory(frozen, i);
     }
     sc_graph_writes_forget(&frozen->writes, handle);
 }
@@ -174,7 +174,7 @@ void sc_frozen_note_changed(struct sc_frozen *frozen)
     for (unsigned i = frozen->count; i-- > 0;) {
         frozen->memories[i].graph = 0;
         if (!frozen->memories[i].exec_count)
-            drop_memory(frozen, i);
+            remove_memory(frozen, i);
     }
     sc_graph_writes_forget_all(&frozen->writes); /* it is not known which graph was changed */
 }
@@ -209,8 +209,8 @@ void sc_frozen_note_launch(struct sc_frozen *frozen, uintptr_t exec, int32_t thr
     const struct sc_graph_write *write = sc_graph_writes_find(&frozen->writes, exec);
     for (unsigned i = frozen->count; i-- > 0;) {
         struct sc_frozen_memory *memory = &frozen->memories[i];
-        if (memory->is_unused && !waits_after_launch(memory, has_exec(memory, exec), write))
-            drop_memory(frozen, i);
+        if (memory->is_unused && !is_kept_after_launch(memory, has_exec(memory, exec), write))
+            remove_memory(frozen, i);
         else if (memory->is_unused)
             continue;
         else if (has_exec(memory, exec))
@@ -228,7 +228,7 @@ bool sc_frozen_take_hazard(struct sc_frozen *frozen, struct sc_hazard *hazard)
         if (frozen->memories[i].is_unused || frozen->memories[i].launches < LAUNCHES)
             continue;
         *hazard = frozen->memories[i].hazard;
-        drop_memory(frozen, i);
+        remove_memory(frozen, i);
         return true;
     }
     return false;

@@ -20,6 +20,14 @@
  * anything may have been written.
  *
  * Plain data. Locks: none; the caller's lock guards every call. */
+
+/* Terms (docs/glossary.md):
+ *   beside: of work: issued by the capturing thread during a capture, and run at once
+ *   exec: an instantiated graph (CUgraphExec)
+ *   frozen: of memory: launches read it as work beside the capture left it
+ *   hazard: a mistake that may do harm: a code, the operation it hurts, and the event
+ */
+
 #ifndef SC_TRACK_FROZEN_H
 #define SC_TRACK_FROZEN_H
 

@@ -47,7 +47,7 @@ static uintptr_t node_around(struct sc_graph *graph, uintptr_t node)
 
 /* Returns the node of the outermost graph that this node lies within, or 0 if it lies in the
  * outermost graph itself, or it is unknown. */
-static uintptr_t outer_of(struct sc_graph *graph, uintptr_t node)
+static uintptr_t outermost_around(struct sc_graph *graph, uintptr_t node)
 {
     uintptr_t outer = node_around(graph, node);
     uintptr_t next = outer;
@@ -74,7 +74,7 @@ static bool is_named(const struct sc_graph *graph, uintptr_t node)
     return false;
 }
 
-static enum sc_graph_place place_of(struct sc_graph *graph, uintptr_t node)
+static enum sc_graph_place find_place(struct sc_graph *graph, uintptr_t node)
 {
     if (node_around(graph, node))
         return SC_PLACE_INNER;
@@ -87,13 +87,13 @@ enum sc_graph_place sc_graphs_place_of(struct sc_graphs *graphs, uintptr_t handl
 {
     SC_ASSERT_GUARDED(&graphs->pool);
     struct sc_graph *graph = sc_graphs_find_or_empty(graphs, handle);
-    *outer = outer_of(graph, node);
-    return place_of(graph, node);
+    *outer = outermost_around(graph, node);
+    return find_place(graph, node);
 }
 
 /* ---- their uses ---- */
 
-static uintptr_t inner_of(struct sc_graphs *graphs, const struct sc_graph *graph, uint32_t use)
+static uintptr_t inner_node(struct sc_graphs *graphs, const struct sc_graph *graph, uint32_t use)
 {
     return sc_graphs_extra(graphs, sc_graph_use_at(graph, use))->inner;
 }
@@ -103,7 +103,7 @@ static uintptr_t inner_of(struct sc_graphs *graphs, const struct sc_graph *graph
 static uint32_t find_inner(struct sc_graphs *graphs, struct sc_graph *graph, uint32_t use,
                            uintptr_t inner)
 {
-    while (use && !sc_graph_is_within(graph, inner_of(graphs, graph, use), inner))
+    while (use && !sc_graph_is_within(graph, inner_node(graphs, graph, use), inner))
         use = sc_graph_next_of(graph, use);
     return use;
 }
@@ -122,7 +122,7 @@ static uint32_t next_inner(struct sc_graphs *graphs, struct sc_graph *graph, uin
 
 /* Disables a use that the node may no longer have. Kernels' addresses stay: they are dropped when a
  * kernel is changed (sc_graphs_drop_addresses). */
-static void lose_use(struct sc_graph *graph, uint32_t use)
+static void disable_use(struct sc_graph *graph, uint32_t use)
 {
     struct sc_graph_use *lost = sc_graph_use_at(graph, use);
     if (!sc_graph_is_address(lost))
@@ -131,14 +131,14 @@ static void lose_use(struct sc_graph *graph, uint32_t use)
 
 /* Disables uses that may belong to the inner node without having its name: those of a node around
  * it that the program has given another child graph. */
-static void lose_uses_around(struct sc_graphs *graphs, struct sc_graph *graph, uintptr_t outer,
-                             uintptr_t inner)
+static void disable_uses_around(struct sc_graphs *graphs, struct sc_graph *graph, uintptr_t outer,
+                                uintptr_t inner)
 {
     uint32_t use = sc_graph_first_of(graphs, graph, outer);
     for (; use; use = sc_graph_next_of(graph, use)) {
-        uintptr_t of = inner_of(graphs, graph, use);
+        uintptr_t of = inner_node(graphs, graph, use);
         if (of && of != inner && sc_graph_is_within(graph, inner, of))
-            lose_use(graph, use);
+            disable_use(graph, use);
     }
 }
 
@@ -160,7 +160,7 @@ struct sc_graph_flags sc_graphs_drop_inner(struct sc_graphs *graphs, uintptr_t h
         sc_graphs_drop_use(graphs, graph, use);
         use = next;
     }
-    lose_uses_around(graphs, graph, outer, inner);
+    disable_uses_around(graphs, graph, outer, inner);
     sc_graph_drop_inner_events(graph, outer, inner);
     sc_graph_drop_races(graph, outer);
     return flags;
@@ -185,11 +185,11 @@ void sc_graphs_place_inner(struct sc_graphs *graphs, uintptr_t handle, uintptr_t
 
 /* Disables the uses of all inner nodes: the program has changed or disabled one of them, and it is
  * not known which. */
-static void lose_inner(struct sc_graphs *graphs, struct sc_graph *graph)
+static void disable_all_inner(struct sc_graphs *graphs, struct sc_graph *graph)
 {
     for (uint32_t use = 1; use <= graph->uses.count; use++)
-        if (inner_of(graphs, graph, use)) {
-            lose_use(graph, use);
+        if (inner_node(graphs, graph, use)) {
+            disable_use(graph, use);
             sc_graph_drop_races(graph, sc_graph_use_at(graph, use)->node);
         }
 }
@@ -197,7 +197,7 @@ static void lose_inner(struct sc_graphs *graphs, struct sc_graph *graph)
 void sc_graphs_disable_inner(struct sc_graphs *graphs, uintptr_t handle)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
-    lose_inner(graphs, sc_graphs_find_or_empty(graphs, handle));
+    disable_all_inner(graphs, sc_graphs_find_or_empty(graphs, handle));
 }
 
 /* Enables or disables the uses of an inner node, which the exec keeps under the name of the
@@ -206,14 +206,14 @@ void sc_graph_enable_inner(struct sc_graphs *graphs, struct sc_graph *graph, uin
                            bool enabled)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
-    uintptr_t outer = outer_of(graph, node);
-    if (!outer && !enabled && place_of(graph, node) == SC_PLACE_UNKNOWN)
-        lose_inner(graphs, graph);
+    uintptr_t outer = outermost_around(graph, node);
+    if (!outer && !enabled && find_place(graph, node) == SC_PLACE_UNKNOWN)
+        disable_all_inner(graphs, graph);
     if (!outer)
         return;
     uint32_t use = first_inner(graphs, graph, outer, node);
     for (; use; use = next_inner(graphs, graph, use, node))
         sc_graph_enable_use(graph, sc_graph_use_at(graph, use), enabled);
-    lose_uses_around(graphs, graph, outer, node);
+    disable_uses_around(graphs, graph, outer, node);
     sc_graph_drop_races(graph, outer);
 }

@@ -20,7 +20,7 @@ void sc_graph_free_device(struct sc_graphs *graphs, struct sc_graph *graph)
 }
 
 /* Returns the exec of the handle, made known if it is not. Returns NULL if there is no memory. */
-static struct sc_graph *exec_of(struct sc_graphs *graphs, uintptr_t handle)
+static struct sc_graph *find_or_make_exec(struct sc_graphs *graphs, uintptr_t handle)
 {
     uint32_t id = sc_graphs_make_exec(graphs, handle);
     return id ? sc_graphs_at(graphs, id) : NULL;
@@ -33,7 +33,7 @@ bool sc_graphs_note_own_memory(struct sc_graphs *graphs, uintptr_t handle,
                                const struct sc_graph_own *own)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
-    struct sc_graph *graph = exec_of(graphs, handle);
+    struct sc_graph *graph = find_or_make_exec(graphs, handle);
     struct sc_graph_device *device = graph ? &graph->exec.device : NULL;
     if (!device || device->own_count == SC_GRAPH_OWN_MAX)
         return false;
@@ -72,7 +72,7 @@ static bool is_allocated_here(const struct sc_graph_device *device, uintptr_t ad
     return false;
 }
 
-static bool uses_own(const struct sc_graph *graph, const struct sc_graph_use *use)
+static bool uses_own_memory(const struct sc_graph *graph, const struct sc_graph_use *use)
 {
     return is_own(&graph->exec.device, use->shape.address, sc_shape_hull_bytes(&use->shape));
 }
@@ -85,17 +85,17 @@ bool sc_graph_takes_device(const struct sc_graph *graph, const struct sc_graph_u
     if (sc_graph_is_address(use))
         return graph->address_count < SC_GRAPH_DEVICE_MAX;
     return graph->device_count < SC_GRAPH_DEVICE_MAX &&
-           (use->direction == SC_FREE || (!device->is_left_out && !uses_own(graph, use)));
+           (use->direction == SC_FREE || (!device->is_left_out && !uses_own_memory(graph, use)));
 }
 
 /* Drops uses of device memory, except kernels' addresses: all of them, or only uses of memory that
  * nodes of the exec allocate or free. */
-static void drop_uses(struct sc_graphs *graphs, struct sc_graph *graph, bool all)
+static void drop_device_uses(struct sc_graphs *graphs, struct sc_graph *graph, bool all)
 {
     for (uint32_t use = 1; use <= graph->uses.count; use++) {
         const struct sc_graph_use *dropped = sc_graph_use_at(graph, use);
         if (sc_graph_is_of_device(dropped) && !sc_graph_is_address(dropped) &&
-            (all || uses_own(graph, dropped)))
+            (all || uses_own_memory(graph, dropped)))
             sc_graphs_drop_use(graphs, graph, use);
     }
 }
@@ -104,21 +104,21 @@ static void leave_out_device(struct sc_graphs *graphs, struct sc_graph *graph)
 {
     graph->exec.device.is_left_out = true;
     graph->exec.device.race_count = 0;
-    drop_uses(graphs, graph, /*all*/ true);
+    drop_device_uses(graphs, graph, /*all*/ true);
 }
 
 /* Drops the exec's uses of device memory, and keeps no more, because not all of them are known. */
 void sc_graphs_leave_out_device(struct sc_graphs *graphs, uintptr_t handle)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
-    struct sc_graph *graph = exec_of(graphs, handle);
+    struct sc_graph *graph = find_or_make_exec(graphs, handle);
     if (graph)
         leave_out_device(graphs, graph);
 }
 
 /* Adds the free, by a node, of memory that no node of the exec allocates: a use of the memory's
  * first byte. */
-static void add_free(struct sc_graphs *graphs, uintptr_t handle, const struct sc_graph_own *own)
+static void free_as_use(struct sc_graphs *graphs, uintptr_t handle, const struct sc_graph_own *own)
 {
     const struct sc_graph_use use = {
         .node = own->freed_by,
@@ -141,10 +141,10 @@ void sc_graphs_end_own_memory(struct sc_graphs *graphs, uintptr_t handle)
         if (!device->own[i].size_bytes && !is_own(device, device->own[i].address, 1))
             leave_out_device(graphs, graph);
     if (device->own_count)
-        drop_uses(graphs, graph, /*all*/ false);
+        drop_device_uses(graphs, graph, /*all*/ false);
     for (uint32_t i = 0; i < device->own_count; i++)
         if (device->own[i].freed_by && !is_allocated_here(device, device->own[i].address))
-            add_free(graphs, handle, &device->own[i]);
+            free_as_use(graphs, handle, &device->own[i]);
 }
 
 /* Drops kernels' addresses of one node, or of all nodes. */
@@ -182,7 +182,7 @@ bool sc_graphs_add_race(struct sc_graphs *graphs, uintptr_t handle,
                         const struct sc_graph_race *race)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
-    struct sc_graph *graph = exec_of(graphs, handle);
+    struct sc_graph *graph = find_or_make_exec(graphs, handle);
     struct sc_graph_device *device = graph ? &graph->exec.device : NULL;
     if (device && !device->races)
         device->races =
@@ -195,7 +195,7 @@ bool sc_graphs_add_race(struct sc_graphs *graphs, uintptr_t handle,
 
 /* Has the node a use of device memory that is unjudged? What orders such a use is a value in
  * memory, for which a node before any other node may wait. */
-static bool is_unjudged(struct sc_graphs *graphs, struct sc_graph *graph, uintptr_t node)
+static bool has_unjudged_use(struct sc_graphs *graphs, struct sc_graph *graph, uintptr_t node)
 {
     for (uint32_t use = sc_graph_first_of(graphs, graph, node); use;
          use = sc_graph_next_of(graph, use))
@@ -214,8 +214,8 @@ bool sc_graphs_next_race(struct sc_graphs *graphs, uint32_t id, struct sc_graph_
         struct sc_graph_race *race = &graph->exec.device.races[i];
         uintptr_t first = race->of[0].node, second = race->of[1].node;
         if (race->is_told || sc_graph_is_disabled(graph, first) ||
-            sc_graph_is_disabled(graph, second) || is_unjudged(graphs, graph, first) ||
-            is_unjudged(graphs, graph, second))
+            sc_graph_is_disabled(graph, second) || has_unjudged_use(graphs, graph, first) ||
+            has_unjudged_use(graphs, graph, second))
             continue;
         race->is_told = true;
         *into = *race;

@@ -20,7 +20,7 @@ struct former_search {
 
 /* Searches the interval for a use like the former one of a node without a name. Prefers one that
  * was freed: if that stayed, a valid use could be mistaken for it later. */
-static void look_for_former(struct former_search *search, uint32_t id)
+static void search_interval(struct former_search *search, uint32_t id)
 {
     const struct sc_graph_interval *interval = sc_graphs_interval_at(search->graphs, id);
     const struct sc_graph *graph = sc_graphs_at(search->graphs, interval->graph);
@@ -44,7 +44,7 @@ void sc_graphs_drop_former(struct sc_graphs *graphs, const struct sc_graph_use *
     SC_ASSERT_GUARDED(&graphs->pool);
     struct former_search search = {.graphs = graphs, .former = former};
     EACH_INTERVAL(walk, graphs, former->shape.address, sc_shape_hull_bytes(&former->shape))
-    look_for_former(&search, walk.id);
+    search_interval(&search, walk.id);
     if (!search.graph || search.several)
         return;
     sc_graphs_drop_use(graphs, sc_graphs_at(graphs, search.graph), search.use);
@@ -57,7 +57,7 @@ struct freed {
     const struct sc_hazard_event *by;
 };
 
-static bool is_use_in(const struct freed *freed, const struct sc_graph_use *use)
+static bool uses_freed_bytes(const struct freed *freed, const struct sc_graph_use *use)
 {
     return use->shape.address < freed->end && sc_graph_use_end(use) > freed->address;
 }
@@ -73,7 +73,7 @@ bool sc_graphs_name_memory(struct sc_graphs *graphs, uintptr_t address, size_t s
         const struct sc_graph_interval *interval = sc_graphs_interval_at(graphs, walk.id);
         const struct sc_graph_use *list = sc_graphs_at(graphs, interval->graph)->uses.list;
         for (uint32_t i = interval->first_use; i; i = list[i - 1].interval_next)
-            if (is_use_in(&interval_asked, &list[i - 1]))
+            if (uses_freed_bytes(&interval_asked, &list[i - 1]))
                 return true;
     }
     return false;
@@ -81,7 +81,7 @@ bool sc_graphs_name_memory(struct sc_graphs *graphs, uintptr_t address, size_t s
 
 /* Marks the use as freed by the call `by`; without `by`, as no longer freed if its memory was only
  * unregistered. */
-static void mark_use(const struct freed *freed, struct sc_graph *graph, struct sc_graph_use *use)
+static void mark_freed(const struct freed *freed, struct sc_graph *graph, struct sc_graph_use *use)
 {
     struct sc_graph_extra *extra = NULL;
     if (!freed->by) {
@@ -96,15 +96,15 @@ static void mark_use(const struct freed *freed, struct sc_graph *graph, struct s
 }
 
 /* Marks all graphs' uses in the interval, and notes that execs have to make their runs anew. */
-static void mark_all(const struct freed *freed)
+static void mark_uses_freed(const struct freed *freed)
 {
     EACH_INTERVAL(walk, freed->graphs, freed->address, freed->end - freed->address)
     {
         const struct sc_graph_interval *interval = sc_graphs_interval_at(freed->graphs, walk.id);
         struct sc_graph *graph = sc_graphs_at(freed->graphs, interval->graph);
         for (uint32_t i = interval->first_use; i; i = graph->uses.list[i - 1].interval_next)
-            if (is_use_in(freed, &graph->uses.list[i - 1]))
-                mark_use(freed, graph, &graph->uses.list[i - 1]);
+            if (uses_freed_bytes(freed, &graph->uses.list[i - 1]))
+                mark_freed(freed, graph, &graph->uses.list[i - 1]);
         graph->exec.is_stale = graph->is_exec;
     }
 }
@@ -112,12 +112,12 @@ static void mark_all(const struct freed *freed)
 void sc_graphs_note_registered(struct sc_graphs *graphs, uintptr_t address, size_t size_bytes)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
-    mark_all(&(struct freed){graphs, address, address + size_bytes, NULL});
+    mark_uses_freed(&(struct freed){graphs, address, address + size_bytes, NULL});
 }
 
 void sc_graphs_note_freed(struct sc_graphs *graphs, uintptr_t address, size_t size_bytes,
                           const struct sc_hazard_event *by)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
-    mark_all(&(struct freed){graphs, address, address + (size_bytes ? size_bytes : 1), by});
+    mark_uses_freed(&(struct freed){graphs, address, address + (size_bytes ? size_bytes : 1), by});
 }

@@ -2,6 +2,12 @@
  * are removed.
  *
  * Locks: every function needs the tracker's lock. */
+
+/* Terms (docs/glossary.md):
+ *   exec: an instantiated graph (CUgraphExec)
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ */
+
 #ifndef SC_TRACK_GRAPH_FREES_H
 #define SC_TRACK_GRAPH_FREES_H
 

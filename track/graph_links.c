@@ -25,7 +25,7 @@ static uint32_t *first_hashed(const struct sc_graph *graph, uintptr_t node)
     return &graph->links[hash & (graph->uses.capacity - 1)].hashed_first;
 }
 
-static uint32_t find_hashed(const struct sc_graph *graph, uint32_t use, uintptr_t node)
+static uint32_t next_in_chain(const struct sc_graph *graph, uint32_t use, uintptr_t node)
 {
     while (use && sc_graph_use_at(graph, use)->node != node)
         use = link_at(graph, use)->hashed_next;
@@ -33,7 +33,7 @@ static uint32_t find_hashed(const struct sc_graph *graph, uint32_t use, uintptr_
 }
 
 /* Returns the node's first use from this one on, by checking each use, or 0 if there is none. */
-static uint32_t scan_from(const struct sc_graph *graph, uint32_t use, uintptr_t node)
+static uint32_t scan_uses_from(const struct sc_graph *graph, uint32_t use, uintptr_t node)
 {
     for (; use <= graph->uses.count; use++)
         if (sc_graph_use_at(graph, use)->node == node)
@@ -111,7 +111,7 @@ void sc_graph_unlink_interval(struct sc_graphs *graphs, struct sc_graph *graph, 
 /* ---- the links ---- */
 
 /* Sets the links to the previous use in the interval's list. */
-static void link_behind(struct sc_graph *graph, const struct sc_graph_interval *interval)
+static void link_backwards(struct sc_graph *graph, const struct sc_graph_interval *interval)
 {
     uint32_t previous = 0;
     for (uint32_t use = interval->first_use; use;
@@ -137,7 +137,7 @@ static void make_links(struct sc_graphs *graphs, struct sc_graph *graph)
     for (uint32_t use = 1; use <= graph->uses.count; use++)
         sc_graph_link_node(graph, use);
     for (uint32_t id = graph->first_interval; id; id = sc_graphs_interval_at(graphs, id)->next)
-        link_behind(graph, sc_graphs_interval_at(graphs, id));
+        link_backwards(graph, sc_graphs_interval_at(graphs, id));
 }
 
 void sc_graph_links_free(struct sc_graphs *graphs, struct sc_graph *graph)
@@ -157,13 +157,13 @@ uint32_t sc_graph_first_of(struct sc_graphs *graphs, struct sc_graph *graph, uin
         return 0;
     if (!graph->links && graph->uses.count >= LINKED_MIN && graph->scans++ >= SCANS_MAX)
         make_links(graphs, graph);
-    return graph->links ? find_hashed(graph, *first_hashed(graph, node), node)
-                        : scan_from(graph, 1, node);
+    return graph->links ? next_in_chain(graph, *first_hashed(graph, node), node)
+                        : scan_uses_from(graph, 1, node);
 }
 
 uint32_t sc_graph_next_of(const struct sc_graph *graph, uint32_t use)
 {
     uintptr_t node = sc_graph_use_at(graph, use)->node;
-    return graph->links ? find_hashed(graph, link_at(graph, use)->hashed_next, node)
-                        : scan_from(graph, use + 1, node);
+    return graph->links ? next_in_chain(graph, link_at(graph, use)->hashed_next, node)
+                        : scan_uses_from(graph, use + 1, node);
 }

@@ -35,7 +35,7 @@ void sc_graphs_enable_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t
     sc_graph_note_stale(graph);
 }
 
-static void doubt_use(struct sc_graph_use *use, unsigned unsure)
+static void set_unsure(struct sc_graph_use *use, unsigned unsure)
 {
     use->unsure |= sc_graph_unsure_of(use, unsure) & SC_UNSURE_ALL;
 }
@@ -48,7 +48,7 @@ void sc_graphs_add_unsure(struct sc_graphs *graphs, uintptr_t handle, uintptr_t 
     struct sc_graph *graph = sc_graphs_find_or_empty(graphs, handle);
     uint32_t use = sc_graph_first_of(graphs, graph, node);
     for (; use; use = sc_graph_next_of(graph, use))
-        doubt_use(sc_graph_use_at(graph, use), unsure);
+        set_unsure(sc_graph_use_at(graph, use), unsure);
     sc_graph_note_stale(graph);
 }
 
@@ -59,7 +59,7 @@ void sc_graphs_add_unsure_of_nodes(struct sc_graphs *graphs, uintptr_t handle,
     SC_ASSERT_GUARDED(&graphs->pool);
     struct sc_graph *graph = sc_graphs_find_or_empty(graphs, handle);
     for (uint32_t i = 0; i < graph->uses.count; i++)
-        doubt_use(&graph->uses.list[i], (unsigned)sc_handles_get(nodes, graph->uses.list[i].node));
+        set_unsure(&graph->uses.list[i], (unsigned)sc_handles_get(nodes, graph->uses.list[i].node));
     sc_graph_note_stale(graph);
 }
 
@@ -237,7 +237,7 @@ void sc_graphs_add_event(struct sc_graphs *graphs, uintptr_t handle,
 /* ---- names ---- */
 
 /* Frees the names of the exec's nodes. */
-static void give_names(struct sc_graphs *graphs, struct sc_graph *graph)
+static void free_names(struct sc_graphs *graphs, struct sc_graph *graph)
 {
     sc_arena_free(&graphs->order->arena, graph->exec.names.list,
                   graph->exec.names.count * sizeof *graph->exec.names.list);
@@ -254,7 +254,7 @@ void sc_graphs_set_names(struct sc_graphs *graphs, uintptr_t handle, const uintp
     struct sc_graph *graph = id ? sc_graphs_at(graphs, id) : NULL;
     if (!graph || !count)
         return;
-    give_names(graphs, graph);
+    free_names(graphs, graph);
     graph->exec.names.list = sc_arena_alloc(&graphs->order->arena, count * sizeof *names);
     if (!graph->exec.names.list)
         return;
@@ -268,7 +268,7 @@ void sc_graphs_set_names(struct sc_graphs *graphs, uintptr_t handle, const uintp
 void sc_graph_free_nodes(struct sc_graphs *graphs, struct sc_graph *graph)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
-    give_names(graphs, graph);
+    free_names(graphs, graph);
     sc_arena_free(&graphs->order->arena, graph->exec.events.list,
                   graph->exec.events.capacity * sizeof *graph->exec.events.list);
     graph->exec.events.list = NULL;

@@ -1,4 +1,10 @@
 /* Where a node of an exec stands: in the exec's own graph, or in a graph within that. */
+
+/* Terms (docs/glossary.md):
+ *   body: a graph in a conditional node
+ *   exec: an instantiated graph (CUgraphExec)
+ */
+
 #ifndef SC_TRACK_GRAPH_PLACE_H
 #define SC_TRACK_GRAPH_PLACE_H
 

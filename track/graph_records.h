@@ -2,6 +2,17 @@
  *
  * Locks: to read a record, either the tracker's lock is needed, or the program must be entitled to
  * use the handle, as for sc_graphs_find. */
+
+/* Terms (docs/glossary.md):
+ *   body: a graph in a conditional node
+ *   exec: an instantiated graph (CUgraphExec)
+ *   inner node: a node in a child graph or a body
+ *   point: all work issued on a stream so far, with what that work had waited for (its clock)
+ *   run: adjoining uses of an exec, recorded as one operation
+ *   stage: the part of a graph's nodes that one notifier tells the host of
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ */
+
 #ifndef SC_TRACK_GRAPH_RECORDS_H
 #define SC_TRACK_GRAPH_RECORDS_H
 

@@ -9,7 +9,7 @@
 
 enum sort { OF_HOST, OF_DEVICE, ADDRESS };
 
-static enum sort sort_of(const struct sc_graph_use *use)
+static enum sort memory_sort(const struct sc_graph_use *use)
 {
     if (sc_graph_is_address(use))
         return ADDRESS;
@@ -17,7 +17,7 @@ static enum sort sort_of(const struct sc_graph_use *use)
 }
 
 /* Returns the place of the use's stage in the order of runs: what no node tells of comes last. */
-static uint32_t stage_of(const struct sc_graph_use *use)
+static uint32_t stage_order(const struct sc_graph_use *use)
 {
     return use->stage ? use->stage : SC_STAGES_MAX + 1;
 }
@@ -26,16 +26,16 @@ static uint32_t stage_of(const struct sc_graph_use *use)
  * by stage, direction and address. */
 static bool comes_before(const struct sc_graph_use *a, const struct sc_graph_use *b)
 {
-    if (sort_of(a) == OF_DEVICE)
+    if (memory_sort(a) == OF_DEVICE)
         return a->interval_next < b->interval_next;
     if (a->stage != b->stage)
-        return stage_of(a) < stage_of(b);
+        return stage_order(a) < stage_order(b);
     return a->direction != b->direction ? a->direction < b->direction
                                         : a->shape.address < b->shape.address;
 }
 
 /* Moves the use at `root` down until neither of its children is larger: one step of a heap sort. */
-static void sift_down(struct sc_graph_use *list, uint32_t root, uint32_t count)
+static void sift_down_run(struct sc_graph_use *list, uint32_t root, uint32_t count)
 {
     for (uint32_t child = 2 * root + 1; child < count; root = child, child = 2 * root + 1) {
         if (child + 1 < count && comes_before(&list[child], &list[child + 1]))
@@ -50,7 +50,7 @@ static void sift_down(struct sc_graph_use *list, uint32_t root, uint32_t count)
 
 /* Sorts the runs from index `first` on, by a heap sort, since qsort may allocate. Does nothing if
  * they are sorted, as in most programs. */
-static void sort_from(const struct sc_graph_uses *runs, uint32_t first)
+static void sort_runs_from(const struct sc_graph_uses *runs, uint32_t first)
 {
     struct sc_graph_use *list = first < runs->count ? &runs->list[first] : NULL;
     uint32_t count = runs->count - first, ordered = 1;
@@ -59,12 +59,12 @@ static void sort_from(const struct sc_graph_uses *runs, uint32_t first)
     if (ordered >= count)
         return;
     for (uint32_t i = count / 2; i > 0; i--)
-        sift_down(list, i - 1, count);
+        sift_down_run(list, i - 1, count);
     for (uint32_t last = count - 1; last > 0; last--) {
         struct sc_graph_use largest = list[0];
         list[0] = list[last];
         list[last] = largest;
-        sift_down(list, 0, last);
+        sift_down_run(list, 0, last);
     }
 }
 
@@ -100,9 +100,9 @@ static void append_run(struct sc_graphs *graphs, struct sc_graph_uses *runs,
 
 /* ---- what events stand for ---- */
 
-/* Stores for each recorded event the lowest stage that the nodes which record it notify of, plus 1.
- */
-static void find_least(const struct sc_graph_events *events, struct sc_handles *least)
+/* Stores for each recorded event the lowest stage that the nodes which record it notify of, plus 1:
+ * a host that waits for the event knows only that stage to be done. */
+static void find_least_stages(const struct sc_graph_events *events, struct sc_handles *least)
 {
     for (uint32_t i = 0; i < events->count; i++) {
         const struct sc_graph_event *event = &events->list[i];
@@ -115,7 +115,7 @@ static void find_least(const struct sc_graph_events *events, struct sc_handles *
 /* Sets what each event stands for: the lowest stage of the nodes that record it. Returns, as bits,
  * the higher stages of these nodes: it is not certain that the event stands for them. Without
  * memory no event stands for anything, and all their stages are returned. */
-static uint32_t find_stands(struct sc_graph_events *events)
+static uint32_t set_stages_of_events(struct sc_graph_events *events)
 {
     struct sc_handles least;
     uint32_t unsure = 0;
@@ -123,7 +123,7 @@ static uint32_t find_stands(struct sc_graph_events *events)
         return 0;
     bool known = sc_handles_init(&least) == 0;
     if (known)
-        find_least(events, &least);
+        find_least_stages(events, &least);
     for (uint32_t i = 0; i < events->count; i++) {
         struct sc_graph_event *event = &events->list[i];
         uint64_t stands = known && !event->waits ? sc_handles_get(&least, event->event) : 0;
@@ -145,7 +145,7 @@ static void append_uses(struct sc_graphs *graphs, struct sc_graph_uses *runs,
 {
     for (uint32_t i = 0; i < uses->count; i++) {
         struct sc_graph_use use = uses->list[i];
-        if (use.disabled || use.kind == SC_STACK || sort_of(&use) != sort)
+        if (use.disabled || use.kind == SC_STACK || memory_sort(&use) != sort)
             continue;
         if (unsure >> use.stage & 1)
             use.unsure |= SC_UNSURE_UNJUDGED;
@@ -162,7 +162,7 @@ static void make_host_runs(struct sc_graphs *graphs, struct sc_graph_uses *runs,
 {
     uint32_t kept = 0;
     append_uses(graphs, runs, uses, OF_HOST, unsure);
-    sort_from(runs, 0);
+    sort_runs_from(runs, 0);
     for (uint32_t i = 0; i < runs->count; i++) {
         if (kept && continues_run(&runs->list[kept - 1], &runs->list[i]))
             extend_run(&runs->list[kept - 1], &runs->list[i]);
@@ -178,7 +178,7 @@ static void append_addresses(struct sc_graphs *graphs, struct sc_graph_uses *run
 {
     uint32_t first = runs->count, kept = first;
     append_uses(graphs, runs, uses, ADDRESS, 0);
-    sort_from(runs, first);
+    sort_runs_from(runs, first);
     for (uint32_t i = first; i < runs->count; i++)
         if (kept == first || runs->list[i].shape.address != runs->list[kept - 1].shape.address)
             runs->list[kept++] = runs->list[i];
@@ -217,12 +217,12 @@ void sc_graphs_make_runs(struct sc_graphs *graphs, uintptr_t handle)
     struct sc_graph *graph = sc_graphs_at(graphs, id);
     struct sc_exec *exec = &graph->exec;
     struct sc_graph_uses runs = {0};
-    uint32_t unsure = find_stands(&exec->events);
+    uint32_t unsure = set_stages_of_events(&exec->events);
     make_host_runs(graphs, &runs, &graph->uses, unsure);
     exec->host_runs = runs.count;
     if (graph->device_count)
         append_uses(graphs, &runs, &graph->uses, OF_DEVICE, unsure);
-    sort_from(&runs, exec->host_runs);
+    sort_runs_from(&runs, exec->host_runs);
     exec->device_runs = runs.count - exec->host_runs;
     exec->device_stages = stages_of(&runs, exec->host_runs);
     if (graph->address_count)

@@ -6,7 +6,7 @@
 
 /* ---- intervals ---- */
 
-static void remove_at(struct sc_graph_write_intervals *intervals, unsigned i)
+static void remove_interval(struct sc_graph_write_intervals *intervals, unsigned i)
 {
     intervals->count--;
     memmove(&intervals->of[i], &intervals->of[i + 1],
@@ -14,7 +14,7 @@ static void remove_at(struct sc_graph_write_intervals *intervals, unsigned i)
 }
 
 /* Returns the gap between an interval and the next one. */
-static uintptr_t gap_behind(const struct sc_graph_write_intervals *intervals, unsigned i)
+static uintptr_t gap_after(const struct sc_graph_write_intervals *intervals, unsigned i)
 {
     return intervals->of[i + 1].first - intervals->of[i].last;
 }
@@ -24,10 +24,10 @@ static void join_closest(struct sc_graph_write_intervals *intervals)
 {
     unsigned closest = 0;
     for (unsigned i = 1; i + 1 < intervals->count; i++)
-        if (gap_behind(intervals, i) < gap_behind(intervals, closest))
+        if (gap_after(intervals, i) < gap_after(intervals, closest))
             closest = i;
     intervals->of[closest].last = intervals->of[closest + 1].last;
-    remove_at(intervals, closest + 1);
+    remove_interval(intervals, closest + 1);
 }
 
 /* Returns the index of the first interval that ends at or after the address. */
@@ -63,7 +63,7 @@ void sc_graph_write_add(struct sc_graph_write_intervals *intervals, uintptr_t fi
     while (i < intervals->count && intervals->of[i].first <= last) {
         first = intervals->of[i].first < first ? intervals->of[i].first : first;
         last = intervals->of[i].last > last ? intervals->of[i].last : last;
-        remove_at(intervals, i);
+        remove_interval(intervals, i);
     }
     insert_new(intervals, first, last);
 }
@@ -84,7 +84,7 @@ bool sc_graph_write_may_touch(const struct sc_graph_write *write, uintptr_t addr
 /* ---- graphs ---- */
 
 /* Returns the index of the handle; SC_GRAPH_WRITES_MAX: it is not known. */
-static unsigned place_of(const struct sc_graph_writes *writes, uintptr_t handle)
+static unsigned find_handle(const struct sc_graph_writes *writes, uintptr_t handle)
 {
     unsigned i = handle && writes->count ? 0 : SC_GRAPH_WRITES_MAX;
     while (i < SC_GRAPH_WRITES_MAX && writes->handles[i] != handle)
@@ -111,13 +111,13 @@ void sc_graph_writes_set(struct sc_graph_writes *writes, uintptr_t handle,
 const struct sc_graph_write *sc_graph_writes_find(const struct sc_graph_writes *writes,
                                                   uintptr_t handle)
 {
-    unsigned i = place_of(writes, handle);
+    unsigned i = find_handle(writes, handle);
     return i < SC_GRAPH_WRITES_MAX ? &writes->writes[i] : NULL;
 }
 
 void sc_graph_writes_forget(struct sc_graph_writes *writes, uintptr_t handle)
 {
-    unsigned i = place_of(writes, handle);
+    unsigned i = find_handle(writes, handle);
     if (i == SC_GRAPH_WRITES_MAX)
         return;
     writes->handles[i] = 0;

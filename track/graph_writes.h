@@ -9,6 +9,13 @@
  *
  * A graph of which nothing is kept may write anything. The latest SC_GRAPH_WRITES_MAX graphs and
  * execs are kept. Plain data; zeros are empty. Locks: none; the caller's lock guards every call. */
+
+/* Terms (docs/glossary.md):
+ *   exec: an instantiated graph (CUgraphExec)
+ *   frozen: of memory: launches read it as work beside the capture left it
+ *   left out: of work beside a capture: the graph needs it and lacks it
+ */
+
 #ifndef SC_TRACK_GRAPH_WRITES_H
 #define SC_TRACK_GRAPH_WRITES_H
 

@@ -62,7 +62,7 @@ static bool is_orphan(uintptr_t handle)
 }
 
 /* Returns the id of the graph, which gets a record if it has none, or 0 if there is no memory. */
-static uint32_t find_or_make(struct sc_graphs *graphs, uintptr_t handle)
+static uint32_t find_or_make_graph(struct sc_graphs *graphs, uintptr_t handle)
 {
     uint32_t id = sc_graphs_find(graphs, handle);
     if (id || !(id = sc_pool_take(&graphs->pool)))
@@ -80,7 +80,7 @@ uint32_t sc_graphs_make_exec(struct sc_graphs *graphs, uintptr_t handle)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
     SC_TRACE("exec-make handle", handle);
-    uint32_t id = find_or_make(graphs, handle);
+    uint32_t id = find_or_make_graph(graphs, handle);
     if (id)
         sc_graphs_at(graphs, id)->is_exec = true;
     return id;
@@ -94,7 +94,7 @@ struct copy {
     _Alignas(16) unsigned char bytes[];
 };
 
-static struct copy *copy_of(void *bytes)
+static struct copy *copy_header(void *bytes)
 {
     return (struct copy *)(void *)((char *)bytes - offsetof(struct copy, bytes));
 }
@@ -115,9 +115,9 @@ void *sc_graphs_alloc_copy(struct sc_graphs *graphs, size_t size_bytes, bool for
 }
 
 /* Releases one use of the copy, and frees the copy with the last one. */
-static void give_copy(struct sc_graphs *graphs, void *bytes)
+static void release_copy(struct sc_graphs *graphs, void *bytes)
 {
-    struct copy *copy = copy_of(bytes);
+    struct copy *copy = copy_header(bytes);
     if (--copy->uses)
         return;
     sc_handles_remove(&graphs->copies, (uintptr_t)bytes);
@@ -143,7 +143,7 @@ struct sc_graph_extra *sc_graphs_make_extra(struct sc_graphs *graphs, struct sc_
 }
 
 /* Notes that the use has the copy `saved`, or that its memory lies in a copy. */
-static void note_copy(struct sc_graphs *graphs, struct sc_graph_use *use, void *saved)
+static void retain_copy(struct sc_graphs *graphs, struct sc_graph_use *use, void *saved)
 {
     struct sc_graph_extra *extra = NULL;
     if (!saved && graphs->copies.count && sc_handles_get(&graphs->copies, use->shape.address))
@@ -153,15 +153,15 @@ static void note_copy(struct sc_graphs *graphs, struct sc_graph_use *use, void *
     if (!extra)
         return;
     extra->saved = saved;
-    copy_of(saved)->uses++;
+    copy_header(saved)->uses++;
 }
 
 /* Frees the use's extra, and its share of a copy. */
-static void give_extra(struct sc_graphs *graphs, struct sc_graph_use *use)
+static void free_extra(struct sc_graphs *graphs, struct sc_graph_use *use)
 {
     void *saved = sc_graphs_extra(graphs, use)->saved;
     if (saved)
-        give_copy(graphs, saved);
+        release_copy(graphs, saved);
     if (use->extra)
         sc_pool_release(&graphs->extras, use->extra);
     use->extra = 0;
@@ -174,7 +174,7 @@ static bool is_hole(const struct sc_graph_use *use)
     return sc_shape_hull_bytes(&use->shape) == 0;
 }
 
-/* Frees the list. The extras of its uses are freed by give_extra. */
+/* Frees the list. The extras of its uses are freed by free_extra. */
 void sc_graph_uses_free(struct sc_graphs *graphs, struct sc_graph_uses *uses)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
@@ -204,7 +204,7 @@ static struct sc_grid *grid_of(struct sc_graphs *graphs, const struct sc_graph_i
     return interval->heap ? &graphs->heap_grid : &graphs->grid;
 }
 
-static bool lies_within(const struct sc_graph_use *use, uintptr_t address, size_t size_bytes)
+static bool use_lies_within(const struct sc_graph_use *use, uintptr_t address, size_t size_bytes)
 {
     return use->shape.address >= address && sc_graph_use_end(use) <= address + size_bytes;
 }
@@ -228,13 +228,13 @@ static uint32_t find_interval(struct sc_graphs *graphs, const struct sc_graph *g
          i++, id = sc_graphs_interval_at(graphs, id)->next) {
         struct sc_graph_bounds bounds = bounds_of(graphs, id);
         if (sc_graphs_interval_at(graphs, id)->heap == sc_ops_is_heap(use->kind) &&
-            lies_within(use, bounds.address, bounds.size_bytes))
+            use_lies_within(use, bounds.address, bounds.size_bytes))
             return id;
     }
     return 0;
 }
 
-static uint32_t name_of_use(const struct sc_graph *graph, const struct sc_graph_use *use)
+static uint32_t use_number(const struct sc_graph *graph, const struct sc_graph_use *use)
 {
     return (uint32_t)(use - graph->uses.list) + 1;
 }
@@ -248,7 +248,7 @@ static uint32_t make_interval(struct sc_graphs *graphs, uint32_t graph,
     uint32_t id = sc_pool_take(&graphs->intervals);
     if (!id)
         return 0;
-    if (known && lies_within(use, known->address, known->size_bytes))
+    if (known && use_lies_within(use, known->address, known->size_bytes))
         bounds = *known;
     struct sc_graph_interval *interval = sc_graphs_interval_at(graphs, id);
     atomic_store_explicit(&interval->node.address, bounds.address, memory_order_release);
@@ -265,8 +265,8 @@ static uint32_t make_interval(struct sc_graphs *graphs, uint32_t graph,
 
 /* Adds the use to the list of an interval, so that frees find it. Leaves out stacks, which nobody
  * frees, and device memory, whose frees do not search here. Returns false if there is no memory. */
-static bool index_use(struct sc_graphs *graphs, uint32_t id, struct sc_graph_use *use,
-                      const struct sc_graph_bounds *bounds)
+static bool add_to_interval(struct sc_graphs *graphs, uint32_t id, struct sc_graph_use *use,
+                            const struct sc_graph_bounds *bounds)
 {
     struct sc_graph *graph = sc_graphs_at(graphs, id);
     if (sc_graph_is_of_device(use))
@@ -277,11 +277,11 @@ static bool index_use(struct sc_graphs *graphs, uint32_t id, struct sc_graph_use
     if (!use->interval)
         use->interval = make_interval(graphs, id, use, bounds);
     if (use->interval)
-        sc_graph_link_interval(graphs, graph, name_of_use(graph, use));
+        sc_graph_link_interval(graphs, graph, use_number(graph, use));
     return use->interval != 0;
 }
 
-static void give_interval(struct sc_graphs *graphs, uint32_t id)
+static void free_interval(struct sc_graphs *graphs, uint32_t id)
 {
     sc_grid_remove(grid_of(graphs, sc_graphs_interval_at(graphs, id)), id);
     sc_pool_release(&graphs->intervals, id);
@@ -293,30 +293,30 @@ static void drop_intervals(struct sc_graphs *graphs, struct sc_graph *graph)
     while (graph->first_interval) {
         uint32_t id = graph->first_interval;
         graph->first_interval = sc_graphs_interval_at(graphs, id)->next;
-        give_interval(graphs, id);
+        free_interval(graphs, id);
     }
 }
 
 /* Frees an interval that has no use any more. */
-static void drop_interval(struct sc_graphs *graphs, struct sc_graph *graph, uint32_t id)
+static void remove_interval(struct sc_graphs *graphs, struct sc_graph *graph, uint32_t id)
 {
     const struct sc_graph_interval *interval = sc_graphs_interval_at(graphs, id);
     uint32_t next = interval->next, previous = interval->previous;
     *(previous ? &sc_graphs_interval_at(graphs, previous)->next : &graph->first_interval) = next;
     if (next)
         sc_graphs_interval_at(graphs, next)->previous = previous;
-    give_interval(graphs, id);
+    free_interval(graphs, id);
 }
 
 /* Removes the use from its interval's list, and frees the interval after its last use. */
-static void unindex_use(struct sc_graphs *graphs, struct sc_graph *graph, uint32_t use)
+static void remove_from_interval(struct sc_graphs *graphs, struct sc_graph *graph, uint32_t use)
 {
     uint32_t interval = sc_graph_use_at(graph, use)->interval;
     if (!interval)
         return;
     sc_graph_unlink_interval(graphs, graph, use);
     if (!sc_graphs_interval_at(graphs, interval)->first_use)
-        drop_interval(graphs, graph, interval);
+        remove_interval(graphs, graph, interval);
 }
 
 /* ---- adding ---- */
@@ -357,22 +357,22 @@ void sc_graph_enable_use(struct sc_graph *graph, struct sc_graph_use *use, bool 
     sc_graph_count_use(graph, use, 1);
 }
 
-static void name_node(struct sc_graphs *graphs, const struct sc_graph *graph,
-                      const struct sc_graph_use *use)
+static void index_node(struct sc_graphs *graphs, const struct sc_graph *graph,
+                       const struct sc_graph_use *use)
 {
     if (use->node && !graph->is_exec)
         sc_handles_put(&graphs->by_node, use->node, graph->handle);
 }
 
-static void unname_node(struct sc_graphs *graphs, const struct sc_graph *graph,
-                        const struct sc_graph_use *use)
+static void unindex_node(struct sc_graphs *graphs, const struct sc_graph *graph,
+                         const struct sc_graph_use *use)
 {
     if (use->node && sc_handles_get(&graphs->by_node, use->node) == graph->handle)
         sc_handles_remove(&graphs->by_node, use->node);
 }
 
 /* Stores the use in a hole of the list, or at its end. Returns NULL if there is no memory. */
-static struct sc_graph_use *place_use(struct sc_graphs *graphs, struct sc_graph *graph,
+static struct sc_graph_use *store_use(struct sc_graphs *graphs, struct sc_graph *graph,
                                       const struct sc_graph_use *use)
 {
     if (!graph->first_hole) {
@@ -393,11 +393,11 @@ bool sc_graphs_add(struct sc_graphs *graphs, uintptr_t handle, const struct sc_g
                    const struct sc_graph_extra *extra, const struct sc_graph_bounds *bounds)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
-    uint32_t id = find_or_make(graphs, handle);
+    uint32_t id = find_or_make_graph(graphs, handle);
     struct sc_graph *graph = id ? sc_graphs_at(graphs, id) : NULL;
     if (graph && sc_graph_is_of_device(use) && !sc_graph_takes_device(graph, use))
         return true;
-    struct sc_graph_use *added = graph ? place_use(graphs, graph, use) : NULL;
+    struct sc_graph_use *added = graph ? store_use(graphs, graph, use) : NULL;
     if (!added)
         return false;
     added->extra = 0;
@@ -406,12 +406,12 @@ bool sc_graphs_add(struct sc_graphs *graphs, uintptr_t handle, const struct sc_g
                        (extra && sc_graph_is_disabled(graph, extra->inner));
     if (extra && sc_graphs_make_extra(graphs, added))
         *sc_graphs_make_extra(graphs, added) = *extra;
-    note_copy(graphs, added, extra ? extra->saved : NULL);
+    retain_copy(graphs, added, extra ? extra->saved : NULL);
     sc_graph_count_use(graph, added, 1);
-    name_node(graphs, graph, added);
+    index_node(graphs, graph, added);
     if (graph->links)
-        sc_graph_link_node(graph, name_of_use(graph, added));
-    bool indexed = index_use(graphs, id, added, bounds);
+        sc_graph_link_node(graph, use_number(graph, added));
+    bool indexed = add_to_interval(graphs, id, added, bounds);
     SC_CHECK_OF(graph->uses.count, sc_consistency_of_graph(graphs, graph));
     return indexed;
 }
@@ -438,18 +438,18 @@ void sc_graphs_add_all(struct sc_graphs *graphs, uintptr_t handle, uintptr_t of)
 
 /* ---- dropping ---- */
 
-static void forget_use(struct sc_graphs *graphs, struct sc_graph *graph, struct sc_graph_use *use)
+static void release_use(struct sc_graphs *graphs, struct sc_graph *graph, struct sc_graph_use *use)
 {
     sc_graph_count_use(graph, use, -1);
-    unname_node(graphs, graph, use);
-    give_extra(graphs, use);
+    unindex_node(graphs, graph, use);
+    free_extra(graphs, use);
 }
 
 /* Drops all uses of the graph. The memory of the list stays for later uses. */
-static void drop_all(struct sc_graphs *graphs, struct sc_graph *graph)
+static void drop_all_uses(struct sc_graphs *graphs, struct sc_graph *graph)
 {
     for (uint32_t i = 0; i < graph->uses.count; i++)
-        forget_use(graphs, graph, &graph->uses.list[i]);
+        release_use(graphs, graph, &graph->uses.list[i]);
     drop_intervals(graphs, graph);
     sc_graph_links_free(graphs, graph);
     graph->uses.count = graph->hole_count = graph->first_hole = graph->scans = 0;
@@ -461,14 +461,14 @@ void sc_graphs_drop_use(struct sc_graphs *graphs, struct sc_graph *graph, uint32
 {
     SC_ASSERT_GUARDED(&graphs->pool);
     struct sc_graph_use *dropped = sc_graph_use_at(graph, use);
-    forget_use(graphs, graph, dropped);
+    release_use(graphs, graph, dropped);
     if (graph->links)
         sc_graph_unlink_node(graph, use);
-    unindex_use(graphs, graph, use);
+    remove_from_interval(graphs, graph, use);
     *dropped = (struct sc_graph_use){.disabled = true, .interval_next = graph->first_hole};
     graph->first_hole = use;
     if (++graph->hole_count == graph->uses.count)
-        drop_all(graphs, graph);
+        drop_all_uses(graphs, graph);
     SC_CHECK_OF(graph->uses.count, sc_consistency_of_graph(graphs, graph));
 }
 
@@ -480,7 +480,7 @@ void sc_graphs_drop_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t n
     if (graph->is_exec)
         sc_graph_drop_events(graph, node);
     if (!node)
-        drop_all(graphs, graph);
+        drop_all_uses(graphs, graph);
     for (uint32_t use = sc_graph_first_of(graphs, graph, node); use;) {
         uint32_t next = sc_graph_next_of(graph, use);
         sc_graphs_drop_use(graphs, graph, use);
@@ -497,7 +497,7 @@ uint32_t sc_graphs_detach(struct sc_graphs *graphs, uintptr_t handle)
     uint32_t id = (uint32_t)sc_handles_remove(&graphs->by_handle, handle);
     const struct sc_graph *graph = id ? sc_graphs_at(graphs, id) : NULL;
     for (uint32_t i = 0; graph && i < graph->uses.count; i++)
-        unname_node(graphs, graph, &graph->uses.list[i]);
+        unindex_node(graphs, graph, &graph->uses.list[i]);
     return id;
 }
 
@@ -508,7 +508,7 @@ void sc_graphs_attach(struct sc_graphs *graphs, uint32_t id)
     const struct sc_graph *graph = sc_graphs_at(graphs, id);
     sc_handles_put(&graphs->by_handle, graph->handle, id);
     for (uint32_t i = 0; i < graph->uses.count; i++)
-        name_node(graphs, graph, &graph->uses.list[i]);
+        index_node(graphs, graph, &graph->uses.list[i]);
 }
 
 /* Stores the exec's last launch. It holds a reference to the stream's id, so that the id is not
@@ -536,7 +536,7 @@ void sc_graphs_remove(struct sc_graphs *graphs, uint32_t id)
     SC_TRACE("graph-remove graph", id);
     struct sc_graph *graph = sc_graphs_at(graphs, id);
     for (uint32_t i = 0; i < graph->uses.count; i++)
-        give_extra(graphs, &graph->uses.list[i]);
+        free_extra(graphs, &graph->uses.list[i]);
     drop_intervals(graphs, graph);
     sc_graph_links_free(graphs, graph);
     sc_graph_uses_free(graphs, &graph->uses);
@@ -568,7 +568,7 @@ const struct sc_graph_use *sc_graphs_same_use(struct sc_graphs *graphs, uintptr_
     return NULL;
 }
 
-static bool is_by_the_same(const struct sc_graph_author *a, const struct sc_graph_author *b)
+static bool is_same_author(const struct sc_graph_author *a, const struct sc_graph_author *b)
 {
     return a->api == b->api && a->stack == b->stack;
 }
@@ -589,7 +589,7 @@ struct sc_graph_author sc_graphs_find_author(struct sc_graphs *graphs, uintptr_t
         const struct sc_graph_use *known = &graph->uses.list[i];
         if (known->node || is_hole(known) || !sc_graph_uses_alike(known, use))
             continue;
-        if (found && !is_by_the_same(&found->author, &known->author))
+        if (found && !is_same_author(&found->author, &known->author))
             return unknown;
         found = known;
     }

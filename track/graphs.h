@@ -23,6 +23,25 @@
  *
  * Locks: every function needs the tracker's lock, except sc_graphs_find and sc_graphs_extra. These
  * are lock-free, and what they return is valid as long as the program may use the handle. */
+
+/* Terms (docs/glossary.md):
+ *   author: the call that captured, added or changed a node of a graph
+ *   body: a graph in a conditional node
+ *   exec: an instantiated graph (CUgraphExec)
+ *   inner node: a node in a child graph or a body
+ *   not judged: of a touch or operation: it got no verdict; counted by reason
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   origin: the call that made a buffer or a stream, with its stack
+ *   orphan: a node whose graph only the driver knows
+ *   range: host memory that the driver knows: one allocation or one registration
+ *   run: adjoining uses of an exec, recorded as one operation
+ *   source: the memory that a copy reads
+ *   stage: the part of a graph's nodes that one notifier tells the host of
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ *   unjudged: of an operation of a graph: its order cannot be seen, so nothing about it is
+ *       reported
+ */
+
 #ifndef SC_TRACK_GRAPHS_H
 #define SC_TRACK_GRAPHS_H
 

@@ -1,6 +1,17 @@
 /* What the files that make up the graphs share (graphs.c, graph_nodes.c, graph_links.c,
  * graph_runs.c, graph_frees.c, graph_bodies.c, graph_device.c, execs.c), and the tracker that owns
  * the graphs (tracker.h). */
+
+/* Terms (docs/glossary.md):
+ *   body: a graph in a conditional node
+ *   exec: an instantiated graph (CUgraphExec)
+ *   grid: the index that finds what lies at an address
+ *   inner node: a node in a child graph or a body
+ *   source: the memory that a copy reads
+ *   stage: the part of a graph's nodes that one notifier tells the host of
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ */
+
 #ifndef SC_TRACK_GRAPHS_INTERNAL_H
 #define SC_TRACK_GRAPHS_INTERNAL_H
 

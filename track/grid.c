@@ -38,21 +38,21 @@ static uint32_t slot_of(const struct sc_grid *grid, int level, uint64_t cell)
     return (uint32_t)(cell + spread + (uint64_t)level * 0x2545F491u) & grid->mask;
 }
 
-static void set_reach(struct sc_grid *grid, uintptr_t low, uintptr_t high)
+static void set_bounds(struct sc_grid *grid, uintptr_t low, uintptr_t high)
 {
     atomic_store_explicit(&grid->low, low, memory_order_release);
     atomic_store_explicit(&grid->high, high, memory_order_release);
 }
 
 /* Widens the bounds of all items (sc_grid_may_reach) to include this one. */
-static void widen_reach(struct sc_grid *grid, const struct sc_grid_node *node)
+static void widen_bounds(struct sc_grid *grid, const struct sc_grid_node *node)
 {
     uintptr_t low = atomic_load_explicit(&grid->low, memory_order_relaxed);
     uintptr_t high = atomic_load_explicit(&grid->high, memory_order_relaxed);
     uintptr_t address = atomic_load_explicit(&node->address, memory_order_relaxed);
     uintptr_t end = address + atomic_load_explicit(&node->size_bytes, memory_order_relaxed);
     if (address < low || end > high)
-        set_reach(grid, address < low ? address : low, end > high ? end : high);
+        set_bounds(grid, address < low ? address : low, end > high ? end : high);
 }
 
 static struct sc_grid_node *node_at(struct sc_grid *grid, uint32_t id)
@@ -66,7 +66,7 @@ int sc_grid_init(struct sc_grid *grid, struct sc_pool *pool, uint32_t cells)
     grid->pool = pool;
     SC_ASSERT(cells != 0 && (cells & (cells - 1)) == 0);
     grid->mask = cells - 1;
-    set_reach(grid, UINTPTR_MAX, 0);
+    set_bounds(grid, UINTPTR_MAX, 0);
     grid->heads = sc_pages_map(cells * sizeof *grid->heads);
     return grid->heads ? 0 : -ENOMEM;
 }
@@ -77,16 +77,16 @@ void sc_grid_destroy(struct sc_grid *grid)
     grid->heads = NULL;
 }
 
-static void set_level(struct sc_grid *grid, int level, bool lived_in)
+static void set_level_bit(struct sc_grid *grid, int level, bool lived_in)
 {
     uint32_t levels = atomic_load_explicit(&grid->levels, memory_order_relaxed);
     levels = lived_in ? levels | 1u << level : levels & ~(1u << level);
     atomic_store_explicit(&grid->levels, levels, memory_order_release);
 }
 
-/* Returns the populated levels, for loops of the form: for (levels = levels_of(grid); levels;
- * levels &= levels - 1). */
-static uint32_t levels_of(struct sc_grid *grid)
+/* Returns the populated levels, for loops of the form: for (levels = populated_levels(grid);
+ * levels; levels &= levels - 1). */
+static uint32_t populated_levels(struct sc_grid *grid)
 {
     return atomic_load_explicit(&grid->levels, memory_order_acquire);
 }
@@ -104,7 +104,7 @@ struct cells {
 };
 
 /* Returns which cells the item overlaps, and on which level. */
-static inline __attribute__((always_inline)) struct cells span_of(const struct sc_grid_node *node)
+static inline __attribute__((always_inline)) struct cells cells_of(const struct sc_grid_node *node)
 {
     uintptr_t address = atomic_load_explicit(&node->address, memory_order_relaxed);
     size_t size_bytes = atomic_load_explicit(&node->size_bytes, memory_order_relaxed);
@@ -173,7 +173,7 @@ static SC_CHECKER void check_chain(struct sc_grid *grid, uint32_t slot)
     while (at && steps++ < CHECKED_STEPS_MAX) {
         SC_ASSERT((at & ~SECOND_SIDE) < sc_pool_first_unused(grid->pool));
         const struct sc_grid_node *node = node_of(grid, at);
-        struct cells span = span_of(node);
+        struct cells span = cells_of(node);
         SC_ASSERT(node->previous[side_of(at)] == previous);
         SC_ASSERT(slot_of(grid, span.level, side_of(at) ? span.last : span.first) == slot);
         SC_ASSERT(grid->population[span.level] != 0);
@@ -183,11 +183,11 @@ static SC_CHECKER void check_chain(struct sc_grid *grid, uint32_t slot)
 }
 
 /* Asserts that the chains of the item's cells are consistent. */
-static SC_CHECKER void check_span(struct sc_grid *grid, const struct cells *span)
+static SC_CHECKER void check_cells(struct sc_grid *grid, const struct cells *span)
 {
     SC_ASSERT(span->last - span->first <= 1);
     SC_ASSERT(!(atomic_load_explicit(&grid->version, memory_order_relaxed) & 1));
-    SC_ASSERT((levels_of(grid) >> span->level & 1) == (grid->population[span->level] != 0));
+    SC_ASSERT((populated_levels(grid) >> span->level & 1) == (grid->population[span->level] != 0));
     check_chain(grid, slot_of(grid, span->level, span->first));
     check_chain(grid, slot_of(grid, span->level, span->last));
 }
@@ -199,36 +199,36 @@ void sc_grid_insert(struct sc_grid *grid, uint32_t id)
     SC_ASSERT_GUARDED(grid->pool);
     SC_ASSERT(id != 0 && id < sc_pool_first_unused(grid->pool));
     SC_ASSERT(atomic_load_explicit(&node_at(grid, id)->size_bytes, memory_order_relaxed) != 0);
-    struct cells span = span_of(node_at(grid, id));
-    widen_reach(grid, node_at(grid, id));
+    struct cells span = cells_of(node_at(grid, id));
+    widen_bounds(grid, node_at(grid, id));
     sc_seqlock_next(&grid->version);
     link_entry(grid, id, slot_of(grid, span.level, span.first));
     if (span.last != span.first)
         link_second(grid, id, slot_of(grid, span.level, span.last));
     if (grid->population[span.level]++ == 0)
-        set_level(grid, span.level, true);
+        set_level_bit(grid, span.level, true);
     sc_seqlock_next(&grid->version);
-    SC_CHECK(check_span(grid, &span));
+    SC_CHECK(check_cells(grid, &span));
 }
 
 /* Removes an item, with the same marks for readers as sc_grid_insert. */
 void sc_grid_remove(struct sc_grid *grid, uint32_t id)
 {
     SC_ASSERT_GUARDED(grid->pool);
-    struct cells span = span_of(node_at(grid, id));
+    struct cells span = cells_of(node_at(grid, id));
     SC_ASSERT(id != 0 && id < sc_pool_first_unused(grid->pool));
-    SC_CHECK(check_span(grid, &span));
+    SC_CHECK(check_cells(grid, &span));
     SC_ASSERT(grid->population[span.level] != 0);
     sc_seqlock_next(&grid->version);
     unlink_entry(grid, id, slot_of(grid, span.level, span.first));
     if (span.last != span.first)
         unlink_second(grid, id, slot_of(grid, span.level, span.last));
     if (--grid->population[span.level] == 0)
-        set_level(grid, span.level, false);
-    if (!levels_of(grid))
-        set_reach(grid, UINTPTR_MAX, 0);
+        set_level_bit(grid, span.level, false);
+    if (!populated_levels(grid))
+        set_bounds(grid, UINTPTR_MAX, 0);
     sc_seqlock_next(&grid->version);
-    SC_CHECK(check_span(grid, &span));
+    SC_CHECK(check_cells(grid, &span));
 }
 
 /* Returns an item of the chain that contains the address, or 0. The chain may change while a reader
@@ -252,7 +252,7 @@ static uint32_t find_in_chain(struct sc_grid *grid, uint32_t slot, uintptr_t add
  * address; its chain is searched. */
 uint32_t sc_grid_find_at_locked(struct sc_grid *grid, uintptr_t address)
 {
-    for (uint32_t levels = levels_of(grid); levels; levels &= levels - 1) {
+    for (uint32_t levels = populated_levels(grid); levels; levels &= levels - 1) {
         int level = lowest(levels);
         uint32_t id =
             find_in_chain(grid, slot_of(grid, level, address >> cell_shift(level)), address);
@@ -276,7 +276,7 @@ uint32_t sc_grid_find_at(struct sc_grid *grid, uintptr_t address)
     return SC_GRID_RETRY;
 }
 
-static bool overlaps(const struct sc_grid_node *node, uintptr_t address, size_t size_bytes)
+static bool item_overlaps(const struct sc_grid_node *node, uintptr_t address, size_t size_bytes)
 {
     uintptr_t start = atomic_load_explicit(&node->address, memory_order_relaxed);
     size_t length = atomic_load_explicit(&node->size_bytes, memory_order_relaxed);
@@ -291,7 +291,7 @@ static bool chain_may_overlap(struct sc_grid *grid, uint32_t slot, uintptr_t add
     uint32_t at = atomic_load_explicit(&grid->heads[slot], memory_order_acquire);
     for (unsigned steps = 0; at; steps++) {
         struct sc_grid_node *node = node_at(grid, at & ~SECOND_SIDE);
-        if (steps == FILTER_STEPS_MAX || overlaps(node, address, size_bytes))
+        if (steps == FILTER_STEPS_MAX || item_overlaps(node, address, size_bytes))
             return true;
         at = atomic_load_explicit(&node->next[at & SECOND_SIDE ? 1 : 0], memory_order_acquire);
     }
@@ -309,7 +309,7 @@ static bool cell_may_overlap(struct sc_grid *grid, uint32_t slot, uintptr_t addr
 
 bool sc_grid_cells_may_overlap(struct sc_grid *grid, uintptr_t address, size_t size_bytes)
 {
-    uint32_t levels = levels_of(grid);
+    uint32_t levels = populated_levels(grid);
     uintptr_t end = address + size_bytes - (size_bytes > 0);
     if (levels && __builtin_expect(size_bytes >> cell_shift(lowest(levels)) > LOOKED_AT_MAX, 0))
         return true;
@@ -329,10 +329,10 @@ bool sc_grid_cells_may_overlap(struct sc_grid *grid, uintptr_t address, size_t s
 /* Is this the entry by which a walk visits the item? An item of two cells is met twice. It is
  * visited in the first of its cells that the walk covers, and by the entry for that cell, since
  * both cells may have the same chain. */
-static bool counts_here(const struct sc_grid_node *node, uint32_t entry, int level, uint64_t cell,
-                        uint64_t first_cell)
+static bool is_visited(const struct sc_grid_node *node, uint32_t entry, int level, uint64_t cell,
+                       uint64_t first_cell)
 {
-    struct cells span = span_of(node);
+    struct cells span = cells_of(node);
     uint64_t counted_in = span.first > first_cell ? span.first : first_cell;
     uint64_t linked_from = entry & SECOND_SIDE ? span.last : span.first;
     return span.level == level && counted_in == cell && linked_from == cell;
@@ -342,7 +342,7 @@ static bool counts_here(const struct sc_grid_node *node, uint32_t entry, int lev
 uint64_t sc_grid_overlap_cost(struct sc_grid *grid, uintptr_t address, size_t size_bytes)
 {
     uint64_t cells = 0;
-    for (uint32_t levels = levels_of(grid); levels; levels &= levels - 1) {
+    for (uint32_t levels = populated_levels(grid); levels; levels &= levels - 1) {
         unsigned shift = cell_shift(lowest(levels));
         cells += ((address + size_bytes - 1) >> shift) - (address >> shift) + 1;
     }
@@ -350,14 +350,14 @@ uint64_t sc_grid_overlap_cost(struct sc_grid *grid, uintptr_t address, size_t si
 }
 
 /* Begins the walk over a grid: level by level, or over the whole table if that is shorter. */
-static void enter_grid(struct sc_grid_walk *walk, struct sc_grid *grid)
+static void begin_grid_walk(struct sc_grid_walk *walk, struct sc_grid *grid)
 {
     SC_ASSERT_GUARDED(grid->pool);
     bool is_any = walk->size_bytes != 0;
     bool by_table =
         is_any && sc_grid_overlap_cost(grid, walk->address, walk->size_bytes) > grid->mask;
     walk->grid = grid;
-    walk->levels = is_any && !by_table ? levels_of(grid) : 0;
+    walk->levels = is_any && !by_table ? populated_levels(grid) : 0;
     walk->level = by_table ? -1 : 0;
     walk->cell = by_table ? UINT64_MAX : 0; /* before the first chain */
     walk->end_cell = by_table ? (uint64_t)grid->mask + 1 : 0;
@@ -383,9 +383,9 @@ static bool advance_walk(struct sc_grid_walk *walk)
 /* Is the item of this entry the walk's next one? By the table, items count by their first cell. */
 static bool is_hit(const struct sc_grid_walk *walk, const struct sc_grid_node *node, uint32_t entry)
 {
-    return overlaps(node, walk->address, walk->size_bytes) &&
+    return item_overlaps(node, walk->address, walk->size_bytes) &&
            (walk->level < 0 ? !(entry & SECOND_SIDE)
-                            : counts_here(node, entry, walk->level, walk->cell, walk->first_cell));
+                            : is_visited(node, entry, walk->level, walk->cell, walk->first_cell));
 }
 
 void sc_grid_next(struct sc_grid_walk *walk)
@@ -405,7 +405,7 @@ void sc_grid_next(struct sc_grid_walk *walk)
             continue;
         if (!walk->behind)
             return;
-        enter_grid(walk, walk->behind);
+        begin_grid_walk(walk, walk->behind);
         walk->behind = NULL;
     }
 }
@@ -414,7 +414,7 @@ struct sc_grid_walk sc_grid_begin_walk(struct sc_grid *grid, struct sc_grid *beh
                                        uintptr_t address, size_t size_bytes)
 {
     struct sc_grid_walk walk = {.behind = behind, .address = address, .size_bytes = size_bytes};
-    enter_grid(&walk, grid);
+    begin_grid_walk(&walk, grid);
     sc_grid_next(&walk);
     return walk;
 }

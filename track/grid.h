@@ -13,6 +13,11 @@
  * sc_grid_may_overlap take no lock, on any thread: a version counter tells them that the grid was
  * changed meanwhile. After a few such attempts sc_grid_find_at returns SC_GRID_RETRY, and the
  * caller repeats it under the lock. */
+
+/* Terms (docs/glossary.md):
+ *   grid: the index that finds what lies at an address
+ */
+
 #ifndef SC_TRACK_GRID_H
 #define SC_TRACK_GRID_H
 

@@ -145,7 +145,7 @@ void sc_guarded_refuse(struct sc_inflight *inflight, const struct sc_access_chan
 }
 
 /* Raises the range's value: memory that was once forbidden stays so. */
-static void set_guarding(struct sc_range *range, enum sc_guarding guarding)
+static void raise_guarding(struct sc_range *range, enum sc_guarding guarding)
 {
     if (atomic_load_explicit(&range->guarding, memory_order_relaxed) < (unsigned)guarding)
         atomic_store_explicit(&range->guarding, guarding, memory_order_release);
@@ -157,14 +157,14 @@ void sc_guarded_set(struct sc_inflight *inflight, uintptr_t address, size_t size
 {
     struct sc_unwatched unwatched = {0, 0};
     SC_GRID_EACH (walk, &inflight->range_grid, address, size_bytes)
-        set_guarding(sc_inflight_range(inflight, walk.id), guarding);
+        raise_guarding(sc_inflight_range(inflight, walk.id), guarding);
     if (guarding == SC_GUARDING_FORBIDDEN)
         sc_inflight_unprotect(inflight, address, size_bytes, SC_TOUCH_WRITE, false, &unwatched);
     sc_no_verdicts_add_unwatched(inflight->no_verdicts, SC_NO_VERDICT_MEMORY, unwatched.operations,
                                  unwatched.bytes);
 }
 
-static void limit_snapshots(struct sc_range *range, enum sc_snapshots snapshots)
+static void raise_snapshot_limit(struct sc_range *range, enum sc_snapshots snapshots)
 {
     if (atomic_load_explicit(&range->snapshots, memory_order_relaxed) < snapshots)
         atomic_store_explicit(&range->snapshots, snapshots, memory_order_release);
@@ -176,6 +176,6 @@ void sc_guarded_limit_snapshots(struct sc_inflight *inflight, uintptr_t address,
                                 enum sc_snapshots snapshots)
 {
     SC_GRID_EACH (walk, &inflight->range_grid, address, size_bytes)
-        limit_snapshots(sc_inflight_range(inflight, walk.id), snapshots);
+        raise_snapshot_limit(sc_inflight_range(inflight, walk.id), snapshots);
     sc_comparisons_await_all(inflight);
 }

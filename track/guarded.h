@@ -6,6 +6,22 @@
  * After a function that ends guards, the caller has the pages unprotected (sc_guard_apply).
  *
  * Locks: every function needs the tracker's lock. */
+
+/* Terms (docs/glossary.md):
+ *   apply: to make the system calls that bring pages into line with the spans
+ *   complete: finished by the device, whether or not the program knows
+ *   guard: page protection of the memory of operations in flight
+ *   in flight: issued, and the host does not know yet that it is done
+ *   known done: waited for by the program, itself or by something behind it
+ *   not watched: of an operation: an early touch of it could not be seen
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   range: host memory that the driver knows: one allocation or one registration
+ *   source: the memory that a copy reads
+ *   stripe: a set of pages that share one of the guard's locks
+ *   touch: a read or write of host memory by the program, by the kernel for it, or within a call
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ */
+
 #ifndef SC_TRACK_GUARDED_H
 #define SC_TRACK_GUARDED_H
 

@@ -8,6 +8,15 @@
  *
  * Lock-free, thread-safe, and safe in a signal handler. A reader skips entries that are being
  * written. */
+
+/* Terms (docs/glossary.md):
+ *   ledger: which memory the process has, and which call stack asked for it
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   post-mortem: the report's line that says what was in flight when a context was lost
+ *   source: the memory that a copy reads
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ */
+
 #ifndef SC_TRACK_HISTORY_H
 #define SC_TRACK_HISTORY_H
 

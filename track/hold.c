@@ -69,7 +69,7 @@ uint32_t sc_holds_add(struct sc_holds *holds, enum sc_hold_kind kind, uintptr_t 
 
 /* Makes room for one more ticket of the hold. Returns false if there is no memory, or there are too
  * many. */
-static bool make_room(struct sc_holds *holds, struct sc_hold *hold)
+static bool make_room_for_ticket(struct sc_holds *holds, struct sc_hold *hold)
 {
     if (hold->ticket_count < hold->ticket_capacity)
         return true;
@@ -100,7 +100,7 @@ bool sc_holds_require(struct sc_holds *holds, uint32_t id, const struct sc_ticke
                 hold->tickets[i] = *ticket;
             return true;
         }
-    if (!make_room(holds, hold))
+    if (!make_room_for_ticket(holds, hold))
         return false;
     SC_ASSERT(hold->age != 0 && hold->ticket_count < hold->ticket_capacity);
     hold->tickets[hold->ticket_count++] = *ticket;
@@ -109,7 +109,7 @@ bool sc_holds_require(struct sc_holds *holds, uint32_t id, const struct sc_ticke
 }
 
 /* Are all operations that the hold waits for complete? */
-static bool all_complete(struct sc_holds *holds, const struct sc_hold *hold)
+static bool all_ops_complete(struct sc_holds *holds, const struct sc_hold *hold)
 {
     for (uint32_t i = 0; i < hold->ticket_count; i++)
         if (!sc_order_complete(holds->order, &hold->tickets[i]))
@@ -117,7 +117,7 @@ static bool all_complete(struct sc_holds *holds, const struct sc_hold *hold)
     return true;
 }
 
-static bool is_asked_for(const struct sc_hold *hold, uintptr_t address, unsigned mask)
+static bool is_selected(const struct sc_hold *hold, uintptr_t address, unsigned mask)
 {
     return (mask >> hold->kind & 1) && (!(mask & SC_HOLDS_BY_GRAPH) || hold->by_graph) &&
            (!(mask & SC_HOLDS_STARTING) || address_of(hold) == address);
@@ -129,13 +129,14 @@ uint32_t sc_holds_find(struct sc_holds *holds, uintptr_t address, size_t size_by
     if (!holds->oldest)
         return 0;
     SC_GRID_EACH (walk, &holds->grid, address, size_bytes ? size_bytes : 1)
-        if (is_asked_for(sc_holds_at(holds, walk.id), address, mask))
+        if (is_selected(sc_holds_at(holds, walk.id), address, mask))
             return walk.id;
     return 0;
 }
 
 /* Is there, for a free of memory by malloc, a held registration of the same memory that waits for a
- * graph? (Another held registration will end soon, so the free need not wait for it.) */
+ * graph? Malloc would hand out memory that is still registered. (Another held registration will end
+ * soon, so the free need not wait for it.) */
 static bool waits_for_registration(struct sc_holds *holds, const struct sc_hold *hold)
 {
     return (hold->kind == SC_HOLD_FREE || hold->kind == SC_HOLD_UNMAP) &&
@@ -176,7 +177,7 @@ uint32_t sc_holds_take_ready(struct sc_holds *holds, uint64_t after_age)
     SC_ASSERT_GUARDED(&holds->pool);
     for (uint32_t id = holds->oldest; id; id = sc_holds_at(holds, id)->next) {
         struct sc_hold *hold = sc_holds_at(holds, id);
-        if (hold->age > after_age && !hold->releasing && all_complete(holds, hold) &&
+        if (hold->age > after_age && !hold->releasing && all_ops_complete(holds, hold) &&
             !sc_holds_wait_for_program(holds, hold) && !waits_for_older(holds, id)) {
             hold->releasing = true;
             return id;
@@ -293,7 +294,7 @@ struct latest_tickets {
 };
 
 /* Returns the place of the stream in the list, which is sorted by stream. */
-static unsigned place_of(const struct latest_tickets *latest, uint32_t stream)
+static unsigned place_of_stream(const struct latest_tickets *latest, uint32_t stream)
 {
     unsigned low = 0;
     unsigned high = latest->count;
@@ -309,9 +310,9 @@ static unsigned place_of(const struct latest_tickets *latest, uint32_t stream)
 
 /* Stores the ticket if it is its stream's latest. If the list is full, a lower stream replaces the
  * highest one. */
-static void note_latest(struct latest_tickets *latest, const struct sc_ticket *ticket)
+static void keep_latest_ticket(struct latest_tickets *latest, const struct sc_ticket *ticket)
 {
-    unsigned place = place_of(latest, ticket->stream);
+    unsigned place = place_of_stream(latest, ticket->stream);
     struct sc_ticket *entry = &latest->tickets[place];
     if (ticket->stream <= latest->after || place == latest->max)
         return;
@@ -334,7 +335,7 @@ unsigned sc_holds_list_awaited(struct sc_holds *holds, uint32_t after, struct sc
     for (uint32_t id = holds->oldest; id; id = sc_holds_at(holds, id)->next)
         for (uint32_t i = 0; i < sc_holds_at(holds, id)->ticket_count; i++)
             if (!sc_order_complete(holds->order, &sc_holds_at(holds, id)->tickets[i]))
-                note_latest(&latest, &sc_holds_at(holds, id)->tickets[i]);
+                keep_latest_ticket(&latest, &sc_holds_at(holds, id)->tickets[i]);
     return latest.count;
 }
 

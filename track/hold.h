@@ -8,6 +8,18 @@
  * again is pageable, as its new user assumes.
  *
  * Locks: every function needs the tracker's lock. */
+
+/* Terms (docs/glossary.md):
+ *   complete: finished by the device, whether or not the program knows
+ *   held: of memory: freed by the program, and kept by the library until the device is done
+ *   hold: memory that the program has freed while the device used it, kept until the device is
+ *       done
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   reaper: the library's thread that judges hazards, reports them and frees held memory
+ *   ticket: the name of an operation: its stream, its number there, and its epoch
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ */
+
 #ifndef SC_TRACK_HOLD_H
 #define SC_TRACK_HOLD_H
 
@@ -61,7 +73,8 @@ void sc_holds_give_up(struct sc_holds *holds, uint32_t hold, uint64_t age);
 /* Makes holds on the interval no longer wait for graphs that use it, since the memory is about to
  * become something else. */
 void sc_holds_forget_graphs(struct sc_holds *holds, uintptr_t address, size_t size_bytes);
-/* Does the same as sc_holds_forget_graphs for all memory of a context that has ended. */
+/* Makes holds on memory of a context that has ended no longer wait for graphs, since nothing can be
+ * launched there. */
 void sc_holds_forget_graphs_of(struct sc_holds *holds, uint32_t context);
 
 /* Makes holds on the interval wait for this operation, too: it belongs to a launch of a graph that

@@ -1,5 +1,13 @@
 /* The records of holds (track/hold.h), for their module, for the code that makes holds
  * (track/track_holds.c), and for checks. Locks: as in track/hold.h. */
+
+/* Terms (docs/glossary.md):
+ *   complete: finished by the device, whether or not the program knows
+ *   hold: memory that the program has freed while the device used it, kept until the device is
+ *       done
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ */
+
 #ifndef SC_TRACK_HOLD_INTERNAL_H
 #define SC_TRACK_HOLD_INTERNAL_H
 

@@ -1,5 +1,14 @@
 /* The kinds of holds (track/hold.h): by which call the program has freed memory that the device
  * still uses. */
+
+/* Terms (docs/glossary.md):
+ *   complete: finished by the device, whether or not the program knows
+ *   hold: memory that the program has freed while the device used it, kept until the device is
+ *       done
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   reaper: the library's thread that judges hazards, reports them and frees held memory
+ */
+
 #ifndef SC_TRACK_HOLD_KIND_H
 #define SC_TRACK_HOLD_KIND_H
 

@@ -54,7 +54,7 @@ int sc_inflight_init(struct sc_inflight *inflight, struct sc_order *order)
 
 /* ---- ranges ---- */
 
-static struct sc_range *home_of(struct sc_inflight *inflight, const struct sc_op_info *info)
+static struct sc_range *list_owner_of(struct sc_inflight *inflight, const struct sc_op_info *info)
 {
     return sc_inflight_range(inflight, sc_inflight_list_owner(inflight, info));
 }
@@ -86,7 +86,7 @@ static void set_node(struct sc_grid_node *node, uintptr_t address, size_t size_b
 
 /* Adds to a count that is changed under the lock only; it is atomic for readers without the lock.
  */
-static void add_to(_Atomic uint32_t *count, int change)
+static void add_to_count(_Atomic uint32_t *count, int change)
 {
     uint32_t value = atomic_load_explicit(count, memory_order_relaxed) + (uint32_t)change;
     atomic_store_explicit(count, value, memory_order_relaxed);
@@ -113,7 +113,7 @@ uint32_t sc_inflight_add_range(struct sc_inflight *inflight, uintptr_t address, 
     sc_blocks_add(&inflight->range_blocks, address, size_bytes);
     sc_grid_insert(&inflight->range_grid, id);
     if (kind == SC_MANAGED)
-        add_to(&inflight->managed_count, 1);
+        add_to_count(&inflight->managed_count, 1);
     return id;
 }
 
@@ -131,19 +131,19 @@ static inline uint32_t writer_count(const struct sc_range *range)
 static inline void count_on_range(struct sc_inflight *inflight, struct sc_range *range,
                                   enum sc_direction direction, int change)
 {
-    add_to(&range->op_count, change);
+    add_to_count(&range->op_count, change);
     if (sc_direction_writes_host(direction))
-        add_to(&range->writer_count, change);
+        add_to_count(&range->writer_count, change);
     SC_ASSERT(op_count(range) <= inflight->ops.live);
     if (direction != SC_H2D)
         return;
-    add_to(&range->source_count, change);
+    add_to_count(&range->source_count, change);
     if (sc_inflight_is_neighbour(inflight, range))
-        add_to(&inflight->neighbour_source_count, change);
+        add_to_count(&inflight->neighbour_source_count, change);
 }
 
 /* Updates the range's only stream, before an operation of the stream is linked. */
-static void note_stream(struct sc_range *range, uint32_t stream)
+static void update_only_stream(struct sc_range *range, uint32_t stream)
 {
     uint32_t former = atomic_load_explicit(&range->only_stream, memory_order_relaxed);
     uint32_t only = !range->first_op || former == stream ? stream : 0;
@@ -155,12 +155,12 @@ static void note_stream(struct sc_range *range, uint32_t stream)
 static void link_to_range(struct sc_inflight *inflight, uint32_t id)
 {
     struct sc_op *op = sc_inflight_op(inflight, id);
-    struct sc_range *range = home_of(inflight, &op->info);
+    struct sc_range *range = list_owner_of(inflight, &op->info);
     op->range_previous = 0;
     op->range_next = range->first_op;
     *(range->first_op ? &sc_inflight_op(inflight, range->first_op)->range_previous
                       : &range->last_op) = id;
-    note_stream(range, op->info.ticket.stream);
+    update_only_stream(range, op->info.ticket.stream);
     range->first_op = id;
     count_on_range(inflight, range, op->info.direction, 1);
 }
@@ -168,7 +168,7 @@ static void link_to_range(struct sc_inflight *inflight, uint32_t id)
 static void unlink_from_range(struct sc_inflight *inflight, uint32_t id)
 {
     struct sc_op *op = sc_inflight_op(inflight, id);
-    struct sc_range *range = home_of(inflight, &op->info);
+    struct sc_range *range = list_owner_of(inflight, &op->info);
     *(op->range_previous ? &sc_inflight_op(inflight, op->range_previous)->range_next
                          : &range->first_op) = op->range_next;
     *(op->range_next ? &sc_inflight_op(inflight, op->range_next)->range_previous
@@ -176,8 +176,8 @@ static void unlink_from_range(struct sc_inflight *inflight, uint32_t id)
     count_on_range(inflight, range, op->info.direction, -1);
 }
 
-/* Removes the range's pages from the set of pages that must not be protected, since other memory
- * may come to lie there. */
+/* Removes the range's pages from the set of pages that must not be protected, since other
+ * memory may come to lie there. */
 static void forget_exempt_pages(struct sc_inflight *inflight, const struct sc_grid_node *node)
 {
     uintptr_t mask = inflight->guards.page_mask;
@@ -206,7 +206,7 @@ void sc_inflight_remove_range(struct sc_inflight *inflight, uint32_t id)
     SC_ASSERT(op_count(range) == 0 && writer_count(range) == 0);
     sc_grid_remove(&inflight->range_grid, id);
     if (atomic_load_explicit(&range->kind, memory_order_relaxed) == SC_MANAGED)
-        add_to(&inflight->managed_count, -1);
+        add_to_count(&inflight->managed_count, -1);
     atomic_store_explicit(&range->node.size_bytes, 0, memory_order_release);
     sc_pool_release(&inflight->ranges, id);
 }
@@ -258,12 +258,12 @@ static _Atomic uint32_t *key_head(struct sc_inflight *inflight, uintptr_t addres
     return &inflight->keys[(key >> 33) % SC_INFLIGHT_KEYS];
 }
 
-static uint32_t get(const _Atomic uint32_t *link)
+static uint32_t read_link(const _Atomic uint32_t *link)
 {
     return atomic_load_explicit(link, memory_order_relaxed);
 }
 
-static void set(_Atomic uint32_t *link, uint32_t id)
+static void write_link(_Atomic uint32_t *link, uint32_t id)
 {
     atomic_store_explicit(link, id, memory_order_relaxed);
 }
@@ -274,7 +274,7 @@ static _Atomic uint32_t *key_head_of(struct sc_inflight *inflight, const struct 
 }
 
 /* Are the operations equal, so that the later one replaces the earlier one? */
-static bool has_equal_key(const struct sc_op_info *a, const struct sc_op_info *b)
+static bool is_equal_op(const struct sc_op_info *a, const struct sc_op_info *b)
 {
     return a->shape.address == b->shape.address && a->shape.width_bytes == b->shape.width_bytes &&
            a->shape.rows == b->shape.rows && a->shape.pitch_bytes == b->shape.pitch_bytes &&
@@ -286,9 +286,9 @@ static bool has_equal_key(const struct sc_op_info *a, const struct sc_op_info *b
 uint32_t sc_inflight_find_equal(struct sc_inflight *inflight, const struct sc_op_info *info)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
-    uint32_t id = get(key_head_of(inflight, info));
-    while (id && !has_equal_key(&sc_inflight_op(inflight, id)->info, info))
-        id = get(&sc_inflight_op(inflight, id)->key_next);
+    uint32_t id = read_link(key_head_of(inflight, info));
+    while (id && !is_equal_op(&sc_inflight_op(inflight, id)->info, info))
+        id = read_link(&sc_inflight_op(inflight, id)->key_next);
     return id;
 }
 
@@ -297,10 +297,10 @@ uint32_t sc_inflight_find_equal(struct sc_inflight *inflight, const struct sc_op
 uint32_t sc_inflight_find(struct sc_inflight *inflight, const struct sc_op_info *info)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
-    uint32_t id = get(key_head_of(inflight, info));
-    while (id && (!has_equal_key(&sc_inflight_op(inflight, id)->info, info) ||
+    uint32_t id = read_link(key_head_of(inflight, info));
+    while (id && (!is_equal_op(&sc_inflight_op(inflight, id)->info, info) ||
                   sc_inflight_op(inflight, id)->info.ticket.number != info->ticket.number))
-        id = get(&sc_inflight_op(inflight, id)->key_next);
+        id = read_link(&sc_inflight_op(inflight, id)->key_next);
     return id;
 }
 
@@ -309,19 +309,19 @@ static void link_key(struct sc_inflight *inflight, uint32_t id)
 {
     struct sc_op *op = sc_inflight_op(inflight, id);
     _Atomic uint32_t *first = key_head_of(inflight, &op->info);
-    set(&op->key_next, get(first));
-    set(first, id);
+    write_link(&op->key_next, read_link(first));
+    write_link(first, id);
 }
 
 static void unlink_key(struct sc_inflight *inflight, uint32_t id)
 {
     struct sc_op *op = sc_inflight_op(inflight, id);
     _Atomic uint32_t *link = key_head_of(inflight, &op->info);
-    while (get(link) && get(link) != id)
-        link = &sc_inflight_op(inflight, get(link))->key_next;
-    SC_ASSERT(get(link) == id);
-    if (get(link))
-        set(link, get(&op->key_next));
+    while (read_link(link) && read_link(link) != id)
+        link = &sc_inflight_op(inflight, read_link(link))->key_next;
+    SC_ASSERT(read_link(link) == id);
+    if (read_link(link))
+        write_link(link, read_link(&op->key_next));
 }
 
 /* Adds the operation at the end of its stream's list. With its first operation, a stream is added
@@ -348,8 +348,8 @@ static void link_to_stream(struct sc_inflight *inflight, uint32_t id)
         stream->first_open = id;
 }
 
-/* Removes the stream from the list of busy streams. */
-static void leave_busy(struct sc_inflight *inflight, struct sc_stream *stream)
+/* Removes the stream from the list of busy streams: those with operations in flight. */
+static void remove_from_busy(struct sc_inflight *inflight, struct sc_stream *stream)
 {
     *(stream->busy_previous ? &sc_order_stream(inflight->order, stream->busy_previous)->busy_next
                             : &inflight->busy) = stream->busy_next;
@@ -370,10 +370,10 @@ static void unlink_from_stream(struct sc_inflight *inflight, uint32_t id)
     *(op->stream_next ? &sc_inflight_op(inflight, op->stream_next)->stream_previous
                       : &stream->last_op) = op->stream_previous;
     if (!stream->first_op)
-        leave_busy(inflight, stream);
+        remove_from_busy(inflight, stream);
 }
 
-static void set_retained(struct sc_inflight *inflight, struct sc_op *op, bool retained)
+static void mark_retained(struct sc_inflight *inflight, struct sc_op *op, bool retained)
 {
     inflight->retained += (uint32_t)retained - (uint32_t)op->retained;
     op->retained = retained;
@@ -381,7 +381,7 @@ static void set_retained(struct sc_inflight *inflight, struct sc_op *op, bool re
 
 /* ---- guards, and copies of what is not guarded ---- */
 
-static void set_awaits_guard(struct sc_inflight *inflight, struct sc_op *op, bool awaits)
+static void mark_awaits_guard(struct sc_inflight *inflight, struct sc_op *op, bool awaits)
 {
     inflight->awaiting_guard += (uint32_t)awaits - (uint32_t)op->awaits_guard;
     op->awaits_guard = awaits;
@@ -391,7 +391,7 @@ void sc_inflight_unguard(struct sc_inflight *inflight, uint32_t id)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
     struct sc_op *op = sc_inflight_op(inflight, id);
-    set_awaits_guard(inflight, op, false);
+    mark_awaits_guard(inflight, op, false);
     sc_spans_end(&inflight->guards, op->first_span);
     op->first_span = 0;
 }
@@ -408,7 +408,7 @@ static void copy_edges(struct sc_inflight *inflight, struct sc_op *op)
 
 /* Is an unseen wait before the operation still open? Then the host may still touch the bytes, and
  * fill a source. */
-static bool stands_behind_wait(struct sc_inflight *inflight, const struct sc_op *op)
+static bool has_unseen_wait_before(struct sc_inflight *inflight, const struct sc_op *op)
 {
     return sc_unseen_is_open(inflight->order, &op->info.unseen_waits);
 }
@@ -423,8 +423,8 @@ static bool wants_guard(const struct sc_op *op)
 static __attribute__((noinline)) void guard_pages(struct sc_inflight *inflight, uint32_t id)
 {
     struct sc_op *op = sc_inflight_op(inflight, id);
-    if (stands_behind_wait(inflight, op)) {
-        set_awaits_guard(inflight, op, true);
+    if (has_unseen_wait_before(inflight, op)) {
+        mark_awaits_guard(inflight, op, true);
         return;
     }
     if (op->info.guard_bytes)
@@ -456,9 +456,9 @@ void sc_inflight_guard_seen(struct sc_inflight *inflight)
         for (uint32_t id = sc_order_stream(inflight->order, stream)->first_op; id;
              id = sc_inflight_op(inflight, id)->stream_next) {
             struct sc_op *op = sc_inflight_op(inflight, id);
-            if (!op->awaits_guard || stands_behind_wait(inflight, op))
+            if (!op->awaits_guard || has_unseen_wait_before(inflight, op))
                 continue;
-            set_awaits_guard(inflight, op, false);
+            mark_awaits_guard(inflight, op, false);
             if (!op->retained || inflight->guard_until_known)
                 guard_op(inflight, id);
         }
@@ -483,7 +483,7 @@ static bool forbids(const struct sc_inflight *inflight, const struct sc_op *op, 
 /* Notes that the operation is complete, so that the host may access its pages. They stay protected
  * until SC_RELEASED_MAX others were released after it. Unguards the operation whose place in the
  * ring it takes. */
-static void release_op(struct sc_inflight *inflight, uint32_t id)
+static void mark_released(struct sc_inflight *inflight, uint32_t id)
 {
     struct sc_released *slot = &inflight->released[inflight->released_count % SC_RELEASED_MAX];
     const struct sc_op *oldest = slot->op ? sc_inflight_op(inflight, slot->op) : NULL;
@@ -519,8 +519,8 @@ static struct sc_op *find_protecting(struct sc_inflight *inflight, uintptr_t add
 
 /* Counts the operation's bytes from `start` to `end`, whose pages are unprotected, as unwatched.
  * Counts nothing if the operation uses an accessed byte itself: then that access is judged. */
-static void note_unwatched(const struct sc_op *op, const struct sc_shape *touched, uintptr_t start,
-                           uintptr_t end, struct sc_unwatched *unwatched)
+static void count_unwatched(const struct sc_op *op, const struct sc_shape *touched, uintptr_t start,
+                            uintptr_t end, struct sc_unwatched *unwatched)
 {
     const struct sc_op_info *info = &op->info;
     size_t bytes = sc_shape_used_between(&info->shape, &info->fold, start, end);
@@ -546,7 +546,7 @@ void sc_inflight_unprotect(struct sc_inflight *inflight, uintptr_t address, size
              id = sc_spans_at(&inflight->guards, id)->next)
             copied &= sc_source_copies_copy_pages(inflight, op, id, address, address + size_bytes);
         if (is_watched && (!copied || sc_direction_writes_host(op->info.direction)))
-            note_unwatched(op, &touched, pages.start, pages.end, unwatched);
+            count_unwatched(op, &touched, pages.start, pages.end, unwatched);
         op->first_span = sc_spans_cut(&inflight->guards, op->first_span, address, size_bytes);
         op->cut = true;
     }
@@ -572,8 +572,8 @@ void sc_inflight_find_touched(struct sc_inflight *inflight, uintptr_t address, s
 }
 
 /* Would such an access of the interval come too early for some operation? */
-static bool any_too_early(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
-                          enum sc_touch touch)
+static bool is_touch_too_early_for_any(struct sc_inflight *inflight, uintptr_t address,
+                                       size_t size_bytes, enum sc_touch touch)
 {
     const struct sc_shape touched = {address, size_bytes, size_bytes, 1};
     SC_INFLIGHT_EACH (walk, inflight, address, size_bytes)
@@ -591,7 +591,7 @@ void sc_inflight_find_beside_touch(struct sc_inflight *inflight, uintptr_t addre
     struct sc_pages pages = sc_spans_pages(&inflight->guards, address, size_bytes);
     size_t page_bytes = pages.end - pages.start;
     const struct sc_shape touched = {pages.start, page_bytes, page_bytes, 1};
-    if (!any_too_early(inflight, address, size_bytes, touch))
+    if (!is_touch_too_early_for_any(inflight, address, size_bytes, touch))
         return;
     SC_INFLIGHT_EACH (walk, inflight, pages.start, page_bytes)
         if (!sc_order_complete(inflight->order, &walk.op->info.ticket) &&
@@ -632,8 +632,8 @@ void sc_inflight_seal(struct sc_inflight *inflight, uintptr_t address, size_t si
 
 /* Compares the operation's source for the last time, unless that was done already, if the operation
  * comes before `later`. */
-static void seal_source(struct sc_inflight *inflight, struct sc_op *op,
-                        const struct sc_op_info *later, struct sc_ops *overwritten)
+static void compare_last_time(struct sc_inflight *inflight, struct sc_op *op,
+                              const struct sc_op_info *later, struct sc_ops *overwritten)
 {
     if (!op->info.stable || sc_order_known_done(inflight->order, &op->info.ticket) ||
         (later && !sc_conflicts_is_ordered_after(inflight->order, later, &op->info.ticket)))
@@ -652,7 +652,7 @@ void sc_inflight_seal_for_kernel(struct sc_inflight *inflight, uint32_t range, u
         next = op->range_next;
         const struct sc_shape *shape = &op->info.shape;
         if (shape->address + sc_shape_hull_bytes(shape) > address)
-            seal_source(inflight, op, later, overwritten);
+            compare_last_time(inflight, op, later, overwritten);
     }
 }
 
@@ -668,7 +668,7 @@ void sc_inflight_seal_managed(struct sc_inflight *inflight, const struct sc_op_i
             struct sc_op *op = sc_inflight_op(inflight, id);
             id = op->stream_next;
             if (op->info.kind == SC_MANAGED && op->info.direction == SC_H2D)
-                seal_source(inflight, op, later, overwritten);
+                compare_last_time(inflight, op, later, overwritten);
         }
         stream = busy->busy_next;
     }
@@ -704,7 +704,7 @@ static void move_to_end_of_stream(struct sc_inflight *inflight, uint32_t id)
 {
     struct sc_op *op = sc_inflight_op(inflight, id);
     unlink_from_stream(inflight, id);
-    set_retained(inflight, op, false);
+    mark_retained(inflight, op, false);
     link_to_stream(inflight, id);
 }
 
@@ -726,7 +726,7 @@ static void renew_op(struct sc_inflight *inflight, uint32_t id, const struct sc_
     op->info = *info;
     op->info.stable = stable;
     op->accused = 0;
-    if (!guarded_alike || stands_behind_wait(inflight, op)) {
+    if (!guarded_alike || has_unseen_wait_before(inflight, op)) {
         if (op->first_span || op->awaits_guard)
             sc_inflight_unguard(inflight, id);
         guard_op(inflight, id);
@@ -757,7 +757,7 @@ bool sc_inflight_renew_op(struct sc_inflight *inflight, uint32_t id, bool guarde
 /* Must the earlier operation keep a record of its own, although `info` is equal? So if the device
  * reads the source itself for the earlier one, and a copy for `info`: without its record the source
  * would no longer be guarded. */
-static bool must_stay(struct sc_inflight *inflight, uint32_t earlier, const struct sc_op_info *info)
+static bool must_keep(struct sc_inflight *inflight, uint32_t earlier, const struct sc_op_info *info)
 {
     const struct sc_op_info *op = &sc_inflight_op(inflight, earlier)->info;
     return sc_ops_is_copied(info) && !sc_ops_is_copied(op) &&
@@ -770,8 +770,8 @@ static void count_managed_sources(struct sc_inflight *inflight, int change)
     sc_order_attend(inflight->order, SC_ATTENDS_MANAGED_SOURCES, count != 0);
 }
 
-static void count_managed_source(struct sc_inflight *inflight, const struct sc_op_info *info,
-                                 int change)
+static void count_if_managed_source(struct sc_inflight *inflight, const struct sc_op_info *info,
+                                    int change)
 {
     if (info->kind == SC_MANAGED && info->direction == SC_H2D)
         count_managed_sources(inflight, change);
@@ -782,7 +782,7 @@ static inline __attribute__((always_inline)) void fill_record(struct sc_op *op, 
                                                               size_t size_bytes)
 {
     set_node(&op->node, address, size_bytes);
-    set(&op->key_next, 0);
+    write_link(&op->key_next, 0);
     op->first_span = 0;
     op->first_copy = 0;
     op->accused = 0;
@@ -805,8 +805,8 @@ enter_lists(struct sc_inflight *inflight, uint32_t id, const struct sc_op_info *
 
 /* Makes the record of an operation, and adds it to the lists that all operations are in. Returns 0
  * if there is no memory. */
-static inline __attribute__((always_inline)) uint32_t put_op(struct sc_inflight *inflight,
-                                                             const struct sc_op_info *info)
+static inline __attribute__((always_inline)) uint32_t make_op(struct sc_inflight *inflight,
+                                                              const struct sc_op_info *info)
 {
     uint32_t id = sc_pool_take_as_is(&inflight->ops);
     if (!id)
@@ -822,13 +822,13 @@ static inline __attribute__((always_inline)) uint32_t put_op(struct sc_inflight 
 uint32_t sc_inflight_make_record(struct sc_inflight *inflight, const struct sc_op_info *info)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
-    return put_op(inflight, info);
+    return make_op(inflight, info);
 }
 
-/* Undoes put_op: removes an operation from these lists, without judging it, and frees its record.
+/* Undoes make_op: removes an operation from these lists, without judging it, and frees its record.
  */
-static inline __attribute__((always_inline)) void take_out_op(struct sc_inflight *inflight,
-                                                              uint32_t id)
+static inline __attribute__((always_inline)) void remove_op(struct sc_inflight *inflight,
+                                                            uint32_t id)
 {
     const struct sc_op_info *info = &sc_inflight_op(inflight, id)->info;
     uint32_t stream = info->ticket.stream;
@@ -843,7 +843,7 @@ static inline __attribute__((always_inline)) void take_out_op(struct sc_inflight
 void sc_inflight_free_record(struct sc_inflight *inflight, uint32_t id)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
-    take_out_op(inflight, id);
+    remove_op(inflight, id);
 }
 
 /* Replaces an equal operation, if there is one that need not stay; else makes a new record. */
@@ -860,17 +860,17 @@ bool sc_inflight_add(struct sc_inflight *inflight, const struct sc_op_info *info
         sc_staging_refill_kept(info->slot, info->ticket.stream);
     sc_comparisons_note_issued(inflight, info);
     uint32_t id = sc_inflight_find_equal(inflight, info);
-    if (id && !must_stay(inflight, id, info)) {
+    if (id && !must_keep(inflight, id, info)) {
         renew_op(inflight, id, info, overwritten);
         return true;
     }
-    id = put_op(inflight, info);
+    id = make_op(inflight, info);
     if (!id)
         return false;
     sc_kernel_flags_note_replacement(inflight, 0, info);
     link_key(inflight, id);
     link_to_stream(inflight, id);
-    count_managed_source(inflight, info, 1);
+    count_if_managed_source(inflight, info, 1);
     guard_op(inflight, id);
     SC_CHECK(check_op(inflight, id));
     return true;
@@ -903,7 +903,7 @@ void sc_inflight_describe_simple_copy(struct sc_inflight *inflight,
     info->is_simple = true;
 }
 
-static inline bool is_of(const struct sc_op_info *info, const struct sc_simple_copy *copy)
+static inline bool is_of_copy(const struct sc_op_info *info, const struct sc_simple_copy *copy)
 {
     return info->shape.address == copy->host && info->shape.width_bytes == copy->size_bytes &&
            info->ticket.stream == copy->stream && info->range == copy->range &&
@@ -913,15 +913,15 @@ static inline bool is_of(const struct sc_op_info *info, const struct sc_simple_c
 /* Returns the operation in flight that is equal to this simple copy, or 0 if there is none. */
 static inline uint32_t find_alike(struct sc_inflight *inflight, const struct sc_simple_copy *copy)
 {
-    uint32_t id = get(key_head(inflight, copy->host, copy->size_bytes, copy->stream));
-    while (id && !is_of(&sc_inflight_op(inflight, id)->info, copy))
-        id = get(&sc_inflight_op(inflight, id)->key_next);
+    uint32_t id = read_link(key_head(inflight, copy->host, copy->size_bytes, copy->stream));
+    while (id && !is_of_copy(&sc_inflight_op(inflight, id)->info, copy))
+        id = read_link(&sc_inflight_op(inflight, id)->key_next);
     return id;
 }
 
 bool sc_inflight_may_have_alike(struct sc_inflight *inflight, const struct sc_simple_copy *copy)
 {
-    return get(key_head(inflight, copy->host, copy->size_bytes, copy->stream)) != 0;
+    return read_link(key_head(inflight, copy->host, copy->size_bytes, copy->stream)) != 0;
 }
 
 /* Is it known that the source still has the bytes of the snapshot? False also if it cannot be read
@@ -1009,11 +1009,12 @@ static inline bool is_renewable(const struct sc_inflight *inflight, const struct
                atomic_load_explicit(&inflight->guards.doubted_ticks, memory_order_relaxed);
 }
 
-/* Issues the equal earlier operation again. */
-static inline __attribute__((always_inline)) void renew_simply(struct sc_inflight *inflight,
-                                                               uint32_t id,
-                                                               const struct sc_simple_copy *copy,
-                                                               struct sc_ops *overwritten)
+/* Issues the equal earlier operation again: its record gets the new call's ticket, and its source
+ * is compared first, since its copies may be replaced. */
+static inline __attribute__((always_inline)) void renew_alike(struct sc_inflight *inflight,
+                                                              uint32_t id,
+                                                              const struct sc_simple_copy *copy,
+                                                              struct sc_ops *overwritten)
 {
     struct sc_op *op = sc_inflight_op(inflight, id);
     if (copy->slot)
@@ -1031,7 +1032,7 @@ static inline __attribute__((always_inline)) void renew_simply(struct sc_infligh
 
 /* Makes the record of a simple copy to the device that has no equal one. Returns 0 if there is no
  * memory. */
-static uint32_t put_upload(struct sc_inflight *inflight, const struct sc_simple_copy *copy)
+static uint32_t make_upload(struct sc_inflight *inflight, const struct sc_simple_copy *copy)
 {
     uint32_t id = sc_pool_take_as_is(&inflight->ops);
     if (!id)
@@ -1047,8 +1048,8 @@ static uint32_t put_upload(struct sc_inflight *inflight, const struct sc_simple_
     return id;
 }
 
-/* Issues an equal earlier operation again if that is possible; a copy to the device may also get a
- * new record. */
+/* Issues an equal earlier operation again if that is possible; a copy to the device may also
+ * get a new record. */
 bool sc_inflight_issue_simple_copy(struct sc_inflight *inflight, const struct sc_simple_copy *copy,
                                    struct sc_ticket *ticket, struct sc_ops *overwritten)
 {
@@ -1060,8 +1061,8 @@ bool sc_inflight_issue_simple_copy(struct sc_inflight *inflight, const struct sc
     if (copy->slot && copy->size_bytes >= SC_COMPARISONS_MIN_BYTES)
         sc_comparisons_note_large_source(inflight, copy->stream);
     if (id)
-        renew_simply(inflight, id, copy, overwritten);
-    else if ((id = put_upload(inflight, copy)) == 0)
+        renew_alike(inflight, id, copy, overwritten);
+    else if ((id = make_upload(inflight, copy)) == 0)
         return false;
     struct sc_op *op = sc_inflight_op(inflight, id);
     sc_order_renew_ticket(inflight->order, &op->info.ticket);
@@ -1081,15 +1082,15 @@ void sc_inflight_drop(struct sc_inflight *inflight, uint32_t id)
     if (op->first_span || op->awaits_guard)
         sc_inflight_unguard(inflight, id);
     sc_source_copies_drop_copies(inflight, op);
-    set_retained(inflight, op, false);
+    mark_retained(inflight, op, false);
     unlink_key(inflight, id);
     unlink_from_stream(inflight, id);
-    count_managed_source(inflight, &op->info, -1);
-    take_out_op(inflight, id);
+    count_if_managed_source(inflight, &op->info, -1);
+    remove_op(inflight, id);
 }
 
 /* Moves the walk on to the next operation that is in flight, beginning with the present one. */
-static void stop_at_next(struct sc_inflight_walk *walk)
+static void move_to_in_flight(struct sc_inflight_walk *walk)
 {
     for (; walk->at.id; sc_grid_next(&walk->at)) {
         walk->op = sc_inflight_op(walk->inflight, walk->at.id);
@@ -1108,14 +1109,14 @@ struct sc_inflight_walk sc_inflight_begin_walk(struct sc_inflight *inflight, uin
         .inflight = inflight,
         .at = sc_grid_begin_walk(&inflight->op_grid, &inflight->heap_grid, address, size_bytes),
     };
-    stop_at_next(&walk);
+    move_to_in_flight(&walk);
     return walk;
 }
 
 void sc_inflight_next(struct sc_inflight_walk *walk)
 {
     sc_grid_next(&walk->at);
-    stop_at_next(walk);
+    move_to_in_flight(walk);
 }
 
 void sc_inflight_find_in(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
@@ -1148,7 +1149,7 @@ static void judge_source(struct sc_inflight *inflight, struct sc_op *op, struct 
 
 /* Compares the sources of the operation and of those after it that are known done, together, which
  * saves system calls. */
-static void compare_ahead(struct sc_inflight *inflight, uint32_t id, unsigned limit)
+static void compare_following(struct sc_inflight *inflight, uint32_t id, unsigned limit)
 {
     struct sc_op *ops[SC_PEEK_ITEMS_MAX];
     unsigned count = 0;
@@ -1169,7 +1170,7 @@ static void judge_known_op(struct sc_inflight *inflight, uint32_t id, unsigned l
 {
     struct sc_op *op = sc_inflight_op(inflight, id);
     if (op->info.slot && !op->info.range && !op->looked)
-        compare_ahead(inflight, id, limit);
+        compare_following(inflight, id, limit);
     judge_source(inflight, op, overwritten);
 }
 
@@ -1259,9 +1260,9 @@ void sc_inflight_note_complete(struct sc_inflight *inflight, uint32_t id)
         struct sc_op *op = sc_inflight_op(inflight, stream->first_open);
         if (op->info.ticket.number > complete)
             return;
-        set_retained(inflight, op, true);
+        mark_retained(inflight, op, true);
         if (!inflight->guard_until_known && op->first_span)
-            release_op(inflight, stream->first_open);
+            mark_released(inflight, stream->first_open);
         stream->first_open = op->stream_next;
         SC_ASSERT(inflight->retained <= inflight->ops.live);
         if (inflight->retained > SC_RETAINED_MAX) {

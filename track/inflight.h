@@ -20,6 +20,36 @@
  * kernel may have told the host so by a flag (track/kernel_flags.h).
  *
  * Locks: every function needs the tracker's lock, except those that say "lock-free". */
+
+/* Terms (docs/glossary.md):
+ *   complete: finished by the device, whether or not the program knows
+ *   grid: the index that finds what lies at an address
+ *   guard: page protection of the memory of operations in flight
+ *   hazard: a mistake that may do harm: a code, the operation it hurts, and the event
+ *   hull: the smallest interval around a shape
+ *   in flight: issued, and the host does not know yet that it is done
+ *   known done: waited for by the program, itself or by something behind it
+ *   latent: of a hazard: the operation was complete at the event, by luck
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   origin: the call that made a buffer or a stream, with its stack
+ *   range: host memory that the driver knows: one allocation or one registration
+ *   released: of an operation: complete, so that it may be touched, with its pages still
+ *       protected
+ *   retained: complete and not known done, and kept so that latent hazards are found
+ *   retire: to forget an operation that is known done
+ *   seal: to compare a source for the last time, because the device is about to write it
+ *   shape: which bytes an operation uses, row by row
+ *   simple copy: a copy between device and pinned memory, on a stream without ties, with no
+ *       conflict
+ *   slot: the place of one snapshot in staging memory
+ *   snapshot: a copy of a small source, which the device reads instead of the source
+ *   source: the memory that a copy reads
+ *   span: a run of pages that one operation wants protected
+ *   ticket: the name of an operation: its stream, its number there, and its epoch
+ *   touch: a read or write of host memory by the program, by the kernel for it, or within a call
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ */
+
 #ifndef SC_TRACK_INFLIGHT_H
 #define SC_TRACK_INFLIGHT_H
 

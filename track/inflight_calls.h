@@ -2,6 +2,23 @@
  * seeing their records.
  *
  * Locks: every function needs the tracker's lock. */
+
+/* Terms (docs/glossary.md):
+ *   complete: finished by the device, whether or not the program knows
+ *   guard: page protection of the memory of operations in flight
+ *   in flight: issued, and the host does not know yet that it is done
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   range: host memory that the driver knows: one allocation or one registration
+ *   seal: to compare a source for the last time, because the device is about to write it
+ *   simple copy: a copy between device and pinned memory, on a stream without ties, with no
+ *       conflict
+ *   slot: the place of one snapshot in staging memory
+ *   snapshot: a copy of a small source, which the device reads instead of the source
+ *   source: the memory that a copy reads
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ *   wrapper: our function in the place of one of the driver's
+ */
+
 #ifndef SC_TRACK_INFLIGHT_CALLS_H
 #define SC_TRACK_INFLIGHT_CALLS_H
 

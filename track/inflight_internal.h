@@ -1,5 +1,13 @@
 /* What the files that keep the index of operations (track/inflight.c, device.c, conflicts.c) share
  * with each other alone. Locks: every function needs the tracker's lock. */
+
+/* Terms (docs/glossary.md):
+ *   grid: the index that finds what lies at an address
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   range: host memory that the driver knows: one allocation or one registration
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ */
+
 #ifndef SC_TRACK_INFLIGHT_INTERNAL_H
 #define SC_TRACK_INFLIGHT_INTERNAL_H
 

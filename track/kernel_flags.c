@@ -27,14 +27,14 @@ uint64_t sc_kernel_flags_digest(struct sc_inflight *inflight, uint32_t range)
     return digest | 1;
 }
 
-static void note_told(struct sc_stream *stream, uint64_t number)
+static void mark_told(struct sc_stream *stream, uint64_t number)
 {
     if (stream->told < number)
         stream->told = number;
 }
 
 /* Has the memory of the operation's flag changed since its launch? */
-static bool has_changed(struct sc_inflight *inflight, const struct sc_op_info *info)
+static bool has_flag_changed(struct sc_inflight *inflight, const struct sc_op_info *info)
 {
     if (!info->digest || !info->range)
         return false;
@@ -56,8 +56,8 @@ bool sc_kernel_flags_may_show_kernel_done(struct sc_inflight *inflight, uint32_t
         if (other->info.ticket.number < ticket->number)
             break;
         looks += other->info.digest != 0;
-        if (has_changed(inflight, &other->info))
-            note_told(stream, ticket->number);
+        if (has_flag_changed(inflight, &other->info))
+            mark_told(stream, ticket->number);
         at = other->stream_previous;
     }
     return stream->told >= ticket->number;
@@ -71,5 +71,5 @@ void sc_kernel_flags_compare_digests(struct sc_inflight *inflight, uint32_t earl
     const struct sc_op *before = earlier ? sc_inflight_op(inflight, earlier) : NULL;
     stream->flagged = info->ticket.number;
     if (before && before->info.digest && before->info.digest != info->digest)
-        note_told(stream, before->info.ticket.number);
+        mark_told(stream, before->info.ticket.number);
 }

@@ -8,6 +8,15 @@
  * all work before it on the stream, were to read may then be used by the program again.
  *
  * Locks: the tracker's. */
+
+/* Terms (docs/glossary.md):
+ *   flag: a word in host memory by which a kernel tells the host how far it has come
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   possible use: a use that a launch may leave out: a kernel's address, a body that may not run
+ *   range: host memory that the driver knows: one allocation or one registration
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ */
+
 #ifndef SC_TRACK_KERNEL_FLAGS_H
 #define SC_TRACK_KERNEL_FLAGS_H
 
@@ -26,8 +35,8 @@ uint64_t sc_kernel_flags_digest(struct sc_inflight *inflight, uint32_t range);
  * possible use, is done. */
 bool sc_kernel_flags_may_show_kernel_done(struct sc_inflight *inflight, uint32_t op);
 
-/* Does the same as sc_kernel_flags_may_show_kernel_done for any operation: false for one that is no
- * kernel's. */
+/* Returns true if the host may have learnt by a flag that the operation is done; false for an
+ * operation that is no kernel's. */
 static inline bool sc_kernel_flags_may_show_done(struct sc_inflight *inflight, uint32_t op)
 {
     return __builtin_expect(sc_ops_is_kernel(&sc_inflight_op(inflight, op)->info), 0) &&

@@ -74,9 +74,10 @@ uint64_t sc_left_out_count_dropped(const struct sc_left_out *left_out)
     return left_out->unknown;
 }
 
-/* Is there room, as `fits` says, and was there always? When something did not fit, all later
- * operations are dropped and counted as well, since they would be judged without it. */
-static bool has_room(struct sc_left_out *left_out, bool fits)
+/* Returns whether there is room, as `fits` says, and always was; else counts the operation as
+ * dropped. When something did not fit, all later operations are dropped and counted as well, since
+ * they would be judged without it. */
+static bool check_room(struct sc_left_out *left_out, bool fits)
 {
     left_out->is_full = left_out->is_full || !fits;
     left_out->unknown += left_out->is_full;
@@ -101,8 +102,8 @@ void sc_left_out_note_captured(struct sc_left_out *left_out, const struct sc_haz
     if (op->is_partly_known && !left_out->first_unknown)
         left_out->first_unknown = order;
     if (count == 0 ||
-        !has_room(left_out, left_out->node_count < SC_LEFT_OUT_CAPTURED_MAX &&
-                                left_out->captured.count + count <= SC_LEFT_OUT_NODE_USES_MAX))
+        !check_room(left_out, left_out->node_count < SC_LEFT_OUT_CAPTURED_MAX &&
+                                  left_out->captured.count + count <= SC_LEFT_OUT_NODE_USES_MAX))
         return;
     uint32_t node = left_out->node_count++;
     left_out->nodes[node] = *what;
@@ -112,7 +113,7 @@ void sc_left_out_note_captured(struct sc_left_out *left_out, const struct sc_haz
 }
 
 /* Was the memory allocated since the capture began, so that the program is setting it up? */
-static bool is_set_up(const struct sc_left_out *left_out, const struct sc_device_use *use)
+static bool is_fresh(const struct sc_left_out *left_out, const struct sc_device_use *use)
 {
     uintptr_t first = use->shape.address;
     uintptr_t last = first + sc_shape_hull_bytes(&use->shape) - 1;
@@ -127,7 +128,7 @@ static bool is_set_up(const struct sc_left_out *left_out, const struct sc_device
 
 /* Returns the index of the site (stack) of such operations, added if it is new;
  * SC_LEFT_OUT_SITES_MAX: there is no room. */
-static uint32_t site_of(const struct sc_left_out *left_out, const struct sc_hazard *what)
+static uint32_t site_index(const struct sc_left_out *left_out, const struct sc_hazard *what)
 {
     uint32_t site = 0;
     while (site < left_out->site_count &&
@@ -145,18 +146,18 @@ void sc_left_out_note_beside(struct sc_left_out *left_out, const struct sc_hazar
 {
     uint32_t order = ++left_out->order;
     unsigned count = sc_left_out_count(op);
-    uint32_t site = site_of(left_out, what);
+    uint32_t site = site_index(left_out, what);
     if (op->function)
         left_out->last_kernel = order;
     if (count == 0 ||
-        !has_room(left_out, site < SC_LEFT_OUT_SITES_MAX &&
-                                left_out->beside.count + count <= SC_LEFT_OUT_USES_MAX))
+        !check_room(left_out, site < SC_LEFT_OUT_SITES_MAX &&
+                                  left_out->beside.count + count <= SC_LEFT_OUT_USES_MAX))
         return;
     if (site == left_out->site_count)
         left_out->sites[left_out->site_count++] = *what;
     for (unsigned i = 0; i < count; i++) {
         struct sc_device_use use = sc_left_out_use(op, i);
-        if (!is_set_up(left_out, &use))
+        if (!is_fresh(left_out, &use))
             left_out->beside.list[left_out->beside.count++] =
                 (struct use){use, op->function, order, site};
     }
@@ -172,7 +173,7 @@ void sc_left_out_note_allocated(struct sc_left_out *left_out, uintptr_t address,
             sc_device_use_end(&use->what) <= address)
             left_out->beside.list[kept++] = *use;
     left_out->beside.count = kept;
-    if (has_room(left_out, left_out->allocation_count < SC_LEFT_OUT_ALLOCATIONS_MAX))
+    if (check_room(left_out, left_out->allocation_count < SC_LEFT_OUT_ALLOCATIONS_MAX))
         left_out->allocations[left_out->allocation_count++] =
             (struct allocation){address, size_bytes};
 }
@@ -262,8 +263,8 @@ static bool is_in_graph(const struct sc_left_out *left_out, const struct use *us
 /* May one of the uses have written the memory, by a call after `behind` and before `before`?
  * `base`: where the memory's allocation begins; UINTPTR_MAX: possible writes of kernels do not
  * count. */
-static bool is_written(const struct uses *uses, uint32_t behind, uint32_t before,
-                       const struct sc_device_use *memory, uintptr_t base)
+static bool may_write(const struct uses *uses, uint32_t behind, uint32_t before,
+                      const struct sc_device_use *memory, uintptr_t base)
 {
     EACH_USE (use, uses)
         if (use->order > behind && use->order < before &&
@@ -280,16 +281,16 @@ static uintptr_t allocation_of(const struct sc_left_out *left_out, const struct 
 /* Does the captured operation read, in each launch, what work beside the capture has written? Not
  * if earlier captured work writes those bytes, as a kernel with unknown parameters may. And not if
  * a captured copy or memset writes them later, for the next launch. */
-static bool is_left_to_it(const struct sc_left_out *left_out, const struct use *use,
-                          const struct use *node)
+static bool reads_beside(const struct sc_left_out *left_out, const struct use *use,
+                         const struct use *node)
 {
     bool is_named = node->what.access == SC_DEVICE_NAMES;
     if (left_out->first_unknown && left_out->first_unknown < node->order)
         return false;
-    return !is_written(&left_out->captured, 0, node->order, &node->what,
-                       allocation_of(left_out, node)) &&
-           !is_written(&left_out->captured, node->order, UINT32_MAX,
-                       is_named ? &use->what : &node->what, UINTPTR_MAX);
+    return !may_write(&left_out->captured, 0, node->order, &node->what,
+                      allocation_of(left_out, node)) &&
+           !may_write(&left_out->captured, node->order, UINT32_MAX,
+                      is_named ? &use->what : &node->what, UINTPTR_MAX);
 }
 
 /* Does the captured use belong to the work beside the capture, by the rule of left_out.h? */
@@ -299,12 +300,12 @@ static bool belong_together(const struct sc_left_out *left_out, const struct use
     bool writes = node->what.access == SC_DEVICE_WRITES;
     bool is_result = node->what.access == SC_DEVICE_READS && node->what.direction == SC_D2H;
     if (use->what.access == SC_DEVICE_WRITES)
-        return !writes && is_left_to_it(left_out, use, node);
+        return !writes && reads_beside(left_out, use, node);
     if (writes)
-        return node->order < use->order && !is_written(&left_out->beside, node->order, use->order,
-                                                       &use->what, allocation_of(left_out, use));
+        return node->order < use->order && !may_write(&left_out->beside, node->order, use->order,
+                                                      &use->what, allocation_of(left_out, use));
     return use->what.access == SC_DEVICE_NAMES && is_result && node->order > use->order &&
-           is_left_to_it(left_out, use, node);
+           reads_beside(left_out, use, node);
 }
 
 /* Returns the first captured use that belongs to the work, or NULL if there is none, or the graph
@@ -319,19 +320,19 @@ static const struct use *find_node(const struct sc_left_out *left_out, const str
 
 /* May captured work use the memory? Kernels whose parameters are not all known may use any memory,
  * and so may operations that did not fit. */
-static bool has_to_do_with_graph(const struct sc_left_out *left_out, const struct use *use)
+static bool may_concern_graph(const struct sc_left_out *left_out, const struct use *use)
 {
     EACH_USE (node, &left_out->captured)
         if (sc_device_uses_touch(&use->what, &node->what))
             return true;
     return left_out->first_unknown || left_out->is_full ||
-           is_written(&left_out->captured, 0, UINT32_MAX, &use->what, allocation_of(left_out, use));
+           may_write(&left_out->captured, 0, UINT32_MAX, &use->what, allocation_of(left_out, use));
 }
 
 /* Can nobody tell whether the graph lacks this use? */
 static bool is_undecided(const struct sc_left_out *left_out, const struct use *use)
 {
-    return use->what.access != SC_DEVICE_READS && !has_to_do_with_graph(left_out, use);
+    return use->what.access != SC_DEVICE_READS && !may_concern_graph(left_out, use);
 }
 
 /* May later work of the thread beside the capture use the memory? Any later kernel may, since it

@@ -28,6 +28,15 @@
  *
  * Plain data in pages of its own, which are bounded: what does not fit is counted, and so is all
  * that comes after it. Locks: none; the caller's lock guards every call. */
+
+/* Terms (docs/glossary.md):
+ *   beside: of work: issued by the capturing thread during a capture, and run at once
+ *   hazard: a mistake that may do harm: a code, the operation it hurts, and the event
+ *   left out: of work beside a capture: the graph needs it and lacks it
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   upload: a small simple copy to the device, of which the device reads a snapshot
+ */
+
 #ifndef SC_TRACK_LEFT_OUT_H
 #define SC_TRACK_LEFT_OUT_H
 

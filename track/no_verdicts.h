@@ -9,6 +9,17 @@
  *   is not known.
  *
  * Counters only grow. Lock-free; thread- and signal-safe. */
+
+/* Terms (docs/glossary.md):
+ *   guard: page protection of the memory of operations in flight
+ *   hazard: a mistake that may do harm: a code, the operation it hurts, and the event
+ *   in flight: issued, and the host does not know yet that it is done
+ *   not watched: of an operation: an early touch of it could not be seen
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   touch: a read or write of host memory by the program, by the kernel for it, or within a call
+ *   verdict: observed, latent, correct, or none
+ */
+
 #ifndef SC_TRACK_NO_VERDICTS_H
 #define SC_TRACK_NO_VERDICTS_H
 

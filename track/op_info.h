@@ -1,5 +1,26 @@
 /* An operation on memory, as a wrapper issues it and as a search returns it. Plain data. Lists of
  * found operations are in track/ops.h; the index of those in flight is in track/inflight.h. */
+
+/* Terms (docs/glossary.md):
+ *   guard: page protection of the memory of operations in flight
+ *   hazard: a mistake that may do harm: a code, the operation it hurts, and the event
+ *   in flight: issued, and the host does not know yet that it is done
+ *   known done: waited for by the program, itself or by something behind it
+ *   latent: of a hazard: the operation was complete at the event, by luck
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   origin: the call that made a buffer or a stream, with its stack
+ *   point: all work issued on a stream so far, with what that work had waited for (its clock)
+ *   possible use: a use that a launch may leave out: a kernel's address, a body that may not run
+ *   range: host memory that the driver knows: one allocation or one registration
+ *   simple copy: a copy between device and pinned memory, on a stream without ties, with no
+ *       conflict
+ *   snapshot: a copy of a small source, which the device reads instead of the source
+ *   source: the memory that a copy reads
+ *   unjudged: of an operation of a graph: its order cannot be seen, so nothing about it is
+ *       reported
+ *   wrapper: our function in the place of one of the driver's
+ */
+
 #ifndef SC_TRACK_OP_INFO_H
 #define SC_TRACK_OP_INFO_H
 

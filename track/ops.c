@@ -27,7 +27,7 @@ static struct sc_op_info *take_block(void)
 }
 
 /* Returns the block to the fixed ones, or unmaps its memory. */
-static void give_block(struct sc_op_info *block)
+static void release_block(struct sc_op_info *block)
 {
     uintptr_t offset = (uintptr_t)block - (uintptr_t)blocks;
     if (offset < sizeof blocks)
@@ -55,7 +55,7 @@ bool sc_ops_add_judged(struct sc_ops *ops, const struct sc_op_info *info)
 
 void sc_ops_free(struct sc_ops *ops)
 {
-    give_block(ops->ops);
+    release_block(ops->ops);
     ops->ops = NULL;
 }
 

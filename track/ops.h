@@ -1,4 +1,13 @@
 /* Lists of operations that a search has found. Plain data. */
+
+/* Terms (docs/glossary.md):
+ *   complete: finished by the device, whether or not the program knows
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   source: the memory that a copy reads
+ *   unjudged: of an operation of a graph: its order cannot be seen, so nothing about it is
+ *       reported
+ */
+
 #ifndef SC_TRACK_OPS_H
 #define SC_TRACK_OPS_H
 

@@ -28,7 +28,7 @@ static uint64_t read_relaxed(_Atomic uint64_t *value)
     return atomic_load_explicit(value, memory_order_relaxed);
 }
 
-static void raise_to(_Atomic uint64_t *value, uint64_t at_least)
+static void raise_value(_Atomic uint64_t *value, uint64_t at_least)
 {
     if (read_relaxed(value) < at_least)
         atomic_store_explicit(value, at_least, memory_order_release);
@@ -66,7 +66,7 @@ static void drop_clock(struct sc_order *order, struct sc_clock *clock)
 }
 
 /* Returns the clock's entry for the stream, by a binary search; an empty one if it has none. */
-static struct entry entry_in(const struct sc_clock *clock, uint32_t stream)
+static struct entry find_entry(const struct sc_clock *clock, uint32_t stream)
 {
     uint32_t low = 0;
     uint32_t high = clock ? clock->count : 0;
@@ -84,7 +84,7 @@ static struct entry entry_in(const struct sc_clock *clock, uint32_t stream)
 
 /* Does the host know the entry's operations to be done? Such an entry orders nothing, so it is left
  * out to keep clocks short. */
-static bool is_known(struct sc_order *order, const struct entry *entry)
+static bool is_entry_known(struct sc_order *order, const struct entry *entry)
 {
     struct sc_stream *stream = sc_order_stream(order, entry->stream);
     return entry->number <= read_relaxed(&stream->done) &&
@@ -95,18 +95,18 @@ static bool is_known(struct sc_order *order, const struct entry *entry)
 static bool is_clock_known(struct sc_order *order, const struct sc_clock *clock)
 {
     for (uint32_t i = 0; clock && i < clock->count; i++)
-        if (!is_known(order, &clock->entries[i]))
+        if (!is_entry_known(order, &clock->entries[i]))
             return false;
     return true;
 }
 
 /* Adds an entry after the last one of a clock that is being made, unless the host knows it to be
  * done. */
-static void append(struct sc_order *order, struct sc_clock *clock, struct entry entry)
+static void append_entry(struct sc_order *order, struct sc_clock *clock, struct entry entry)
 {
     SC_ASSERT(clock->count < clock->capacity);
     SC_ASSERT(!clock->count || clock->entries[clock->count - 1].stream < entry.stream);
-    if (!is_known(order, &entry))
+    if (!is_entry_known(order, &entry))
         clock->entries[clock->count++] = entry;
 }
 
@@ -128,23 +128,23 @@ static struct sc_clock *merge_clocks(struct sc_order *order, const struct sc_clo
     while (result && (i < left_count || j < right_count)) {
         if (j == right_count ||
             (i < left_count && left->entries[i].stream < right->entries[j].stream)) {
-            append(order, result, left->entries[i++]);
+            append_entry(order, result, left->entries[i++]);
         } else if (i == left_count || right->entries[j].stream < left->entries[i].stream) {
-            append(order, result, right->entries[j++]);
+            append_entry(order, result, right->entries[j++]);
         } else {
             const struct entry *one = &left->entries[i++];
             const struct entry *other = &right->entries[j++];
-            append(order, result,
-                   (struct entry){one->stream, larger(one->number, other->number),
-                                  larger(one->call, other->call)});
+            append_entry(order, result,
+                         (struct entry){one->stream, larger(one->number, other->number),
+                                        larger(one->call, other->call)});
         }
     }
     return result;
 }
 
 /* Does `clock` cover all entries of `addition` that the host does not know to be done? */
-static bool has_all(struct sc_order *order, const struct sc_clock *clock,
-                    const struct sc_clock *addition)
+static bool covers_clock(struct sc_order *order, const struct sc_clock *clock,
+                         const struct sc_clock *addition)
 {
     uint32_t count = clock ? clock->count : 0;
     uint32_t in_clock = 0;
@@ -155,7 +155,7 @@ static bool has_all(struct sc_order *order, const struct sc_clock *clock,
         bool has = in_clock < count && clock->entries[in_clock].stream == entry->stream &&
                    clock->entries[in_clock].number >= entry->number &&
                    clock->entries[in_clock].call >= entry->call;
-        if (!has && !is_known(order, entry))
+        if (!has && !is_entry_known(order, entry))
             return false;
     }
     return true;
@@ -165,7 +165,7 @@ static bool has_all(struct sc_order *order, const struct sc_clock *clock,
 static bool merge_into(struct sc_order *order, struct sc_clock **clock,
                        const struct sc_clock *addition)
 {
-    if (!addition || addition == *clock || has_all(order, *clock, addition))
+    if (!addition || addition == *clock || covers_clock(order, *clock, addition))
         return true;
     struct sc_clock *merged = merge_clocks(order, *clock, addition);
     if (!merged)
@@ -175,7 +175,7 @@ static bool merge_into(struct sc_order *order, struct sc_clock **clock,
     return true;
 }
 
-static void set_tie(struct sc_stream *stream, enum sc_ties tie, bool is_tied)
+static void update_tie(struct sc_stream *stream, enum sc_ties tie, bool is_tied)
 {
     uint32_t ties = atomic_load_explicit(&stream->front.ties, memory_order_relaxed);
     ties = is_tied ? ties | tie : ties & ~(uint32_t)tie;
@@ -183,7 +183,7 @@ static void set_tie(struct sc_stream *stream, enum sc_ties tie, bool is_tied)
 }
 
 /* Marks the stream as having had work since walks last found it idle. */
-static void be_live(struct sc_order *order, struct sc_stream *stream)
+static void mark_live(struct sc_order *order, struct sc_stream *stream)
 {
     if (stream->is_live)
         return;
@@ -192,15 +192,16 @@ static void be_live(struct sc_order *order, struct sc_stream *stream)
         order->live[stream->id / 64] |= UINT64_C(1) << stream->id % 64;
 }
 
-static void set_due(struct sc_stream *stream, struct sc_clock *due)
+/* Replaces what is due to the stream, and the tie by which calls notice that something is due. */
+static void replace_due(struct sc_stream *stream, struct sc_clock *due)
 {
     stream->due = due;
-    set_tie(stream, SC_TIE_DUE, due);
+    update_tie(stream, SC_TIE_DUE, due);
 }
 
 /* Merges `addition` into *clock. If *clock is NULL, it becomes `addition`, even if that has no
  * entries: a clock that is not NULL says that something is due. */
-static void join_into(struct sc_order *order, struct sc_clock **clock, struct sc_clock *addition)
+static void merge_or_set(struct sc_order *order, struct sc_clock **clock, struct sc_clock *addition)
 {
     if (*clock)
         merge_into(order, clock, addition);
@@ -208,25 +209,27 @@ static void join_into(struct sc_order *order, struct sc_clock **clock, struct sc
         *clock = retain_clock(addition);
 }
 
-/* Notes that the point of a whole context may say more from now on. */
-static void note_any_change(struct sc_order *order)
+/* Counts a change, since the point of a whole context may say more from now on: whoever has
+ * remembered such a point computes it anew. */
+static void count_context_change(struct sc_order *order)
 {
     atomic_store_explicit(&order->changes, read_relaxed(&order->changes) + 1, memory_order_release);
 }
 
+/* Makes the clock due to the stream: its next operation joins it. */
 static void make_due(struct sc_order *order, struct sc_stream *stream, struct sc_clock *addition)
 {
     struct sc_clock *due = stream->due;
-    join_into(order, &due, addition);
-    set_due(stream, due);
-    be_live(order, stream);
-    note_any_change(order);
+    merge_or_set(order, &due, addition);
+    replace_due(stream, due);
+    mark_live(order, stream);
+    count_context_change(order);
 }
 
-static void drop_due(struct sc_order *order, struct sc_stream *stream)
+static void forget_due(struct sc_order *order, struct sc_stream *stream)
 {
     drop_clock(order, stream->due);
-    set_due(stream, NULL);
+    replace_due(stream, NULL);
 }
 
 /* Room for a clock of two entries on the caller's stack: those of a point's own stream and of its
@@ -237,7 +240,7 @@ union pair {
 };
 
 /* Makes, in `pair`, a clock of the point's own two entries, sorted by stream. */
-static const struct sc_clock *pair_of(const struct sc_point *point, union pair *pair)
+static const struct sc_clock *own_entries(const struct sc_point *point, union pair *pair)
 {
     struct entry own = {point->stream, point->number, point->legacy ? 0 : point->call};
     struct entry legacy = {point->legacy, point->legacy_number, point->call};
@@ -257,7 +260,7 @@ static bool merge_point(struct sc_order *order, struct sc_clock **clock,
                         const struct sc_point *point)
 {
     union pair pair;
-    return merge_into(order, clock, pair_of(point, &pair)) &&
+    return merge_into(order, clock, own_entries(point, &pair)) &&
            merge_into(order, clock, point->joined);
 }
 
@@ -287,16 +290,16 @@ static uint32_t take_spare(struct sc_order *order)
     atomic_store_explicit(&stream->origin, 0, memory_order_relaxed);
     stream->primary = 0;
     stream->device = 0;
-    raise_to(&stream->done, issued);
-    raise_to(&stream->complete, issued);
-    raise_to(&stream->done_calls, calls);
+    raise_value(&stream->done, issued);
+    raise_value(&stream->complete, issued);
+    raise_value(&stream->done_calls, calls);
     atomic_store_explicit(&stream->touched, 0, memory_order_relaxed);
     atomic_store_explicit(&stream->touched_calls, 0, memory_order_relaxed);
     atomic_store_explicit(&stream->known_changes, UINT64_MAX, memory_order_relaxed);
     return id;
 }
 
-static struct sc_stream *legacy_of(struct sc_order *order, const struct sc_stream *stream)
+static struct sc_stream *legacy_stream_of(struct sc_order *order, const struct sc_stream *stream)
 {
     return sc_order_stream(order, stream->context);
 }
@@ -304,7 +307,7 @@ static struct sc_stream *legacy_of(struct sc_order *order, const struct sc_strea
 /* Makes due to a new stream what its context, and its primary context, were told to wait for. */
 static void make_due_by_contexts(struct sc_order *order, struct sc_stream *stream)
 {
-    const struct sc_stream *legacy = legacy_of(order, stream);
+    const struct sc_stream *legacy = legacy_stream_of(order, stream);
     make_due(order, stream, legacy->gate);
     if (legacy->primary)
         make_due(order, stream, sc_order_stream(order, legacy->primary)->gate);
@@ -321,13 +324,13 @@ uint32_t sc_order_add(struct sc_order *order, enum sc_stream_kind kind, uint32_t
     struct sc_stream *stream = sc_order_stream(order, id);
     stream->id = id;
     stream->kind = kind;
-    be_live(order, stream);
-    note_any_change(order);
-    set_tie(stream, SC_TIE_SIGNALS, sc_order_attends(order, SC_ATTENDS_SIGNALS));
+    mark_live(order, stream);
+    count_context_change(order);
+    update_tie(stream, SC_TIE_SIGNALS, sc_order_attends(order, SC_ATTENDS_SIGNALS));
     stream->context = kind == SC_STREAM_LEGACY ? id : context;
-    set_tie(stream, SC_TIE_KIND, kind == SC_STREAM_BLOCKING);
+    update_tie(stream, SC_TIE_KIND, kind == SC_STREAM_BLOCKING);
     if (kind == SC_STREAM_BLOCKING)
-        set_tie(legacy_of(order, stream), SC_TIE_KIND, true);
+        update_tie(legacy_stream_of(order, stream), SC_TIE_KIND, true);
     if (kind != SC_STREAM_LEGACY) {
         sc_order_reference(order, context);
         make_due_by_contexts(order, stream);
@@ -344,15 +347,15 @@ static void make_spare_if_unused(struct sc_order *order, uint32_t id)
     if (!stream->removed || stream->references)
         return;
     if (stream->kind == SC_STREAM_NONBLOCKING)
-        merge_into(order, &legacy_of(order, stream)->orphaned, stream->joined);
-    drop_due(order, stream);
+        merge_into(order, &legacy_stream_of(order, stream)->orphaned, stream->joined);
+    forget_due(order, stream);
     drop_clock(order, stream->joined);
     drop_clock(order, stream->gate);
     drop_clock(order, stream->awaited);
     drop_clock(order, stream->behind);
     drop_clock(order, stream->orphaned);
     stream->joined = NULL;
-    set_tie(stream, SC_TIE_JOINED, false);
+    update_tie(stream, SC_TIE_JOINED, false);
     stream->behind = NULL;
     stream->gate = NULL;
     stream->awaited = NULL;
@@ -387,20 +390,20 @@ void sc_order_unreference(struct sc_order *order, uint32_t id)
 
 /* ---- calls ---- */
 
-static void note_change(struct sc_order *order, struct sc_stream *stream)
+static void count_change(struct sc_order *order, struct sc_stream *stream)
 {
-    be_live(order, stream);
-    note_any_change(order);
+    mark_live(order, stream);
+    count_context_change(order);
     atomic_store_explicit(&stream->changes, read_relaxed(&stream->changes) + 1,
                           memory_order_release);
 }
 
 /* Returns the number of the stream's next operation, and counts it. */
-static uint64_t next_number(struct sc_order *order, struct sc_stream *stream)
+static uint64_t draw_number(struct sc_order *order, struct sc_stream *stream)
 {
     uint64_t number = read_relaxed(&stream->front.issued) + 1;
     atomic_store_explicit(&stream->front.issued, number, memory_order_release);
-    note_change(order, stream);
+    count_change(order, stream);
     return number;
 }
 
@@ -413,8 +416,8 @@ static bool join_clock(struct sc_order *order, struct sc_stream *stream,
         return false;
     if (stream->joined == former)
         return true;
-    set_tie(stream, SC_TIE_JOINED, true);
-    note_change(order, stream);
+    update_tie(stream, SC_TIE_JOINED, true);
+    count_change(order, stream);
     if (stream->kind == SC_STREAM_LEGACY)
         stream->joined_version++;
     return true;
@@ -426,7 +429,7 @@ static void forget_joined(struct sc_order *order, struct sc_stream *stream)
 {
     drop_clock(order, stream->joined);
     stream->joined = NULL;
-    set_tie(stream, SC_TIE_JOINED, false);
+    update_tie(stream, SC_TIE_JOINED, false);
 }
 
 /* Orders the legacy stream's next call after what its blocking streams have waited for. */
@@ -438,25 +441,46 @@ static void join_awaited(struct sc_order *order, struct sc_stream *legacy)
     legacy->awaited = NULL;
 }
 
+/* Has the blocking stream joined all calls of its legacy stream that have ended? */
+static bool has_joined_legacy(struct sc_stream *stream, struct sc_stream *legacy)
+{
+    return read_relaxed(&stream->touched) == read_relaxed(&legacy->front.issued) &&
+           read_relaxed(&stream->touched_calls) == read_relaxed(&legacy->ended) &&
+           read_relaxed(&stream->seen_version) == read_relaxed(&legacy->behind_version);
+}
+
+/* Does the host know all work of the legacy stream to be done that the blocking stream has joined?
+ */
+static bool is_joined_legacy_known(struct sc_stream *stream, struct sc_stream *legacy)
+{
+    return read_relaxed(&stream->touched) <= read_relaxed(&legacy->done) &&
+           read_relaxed(&stream->touched_calls) <= read_relaxed(&legacy->done_calls);
+}
+
 /* Returns true if a call on the stream has to be noted before it is made, to find its place among
  * the legacy stream's calls. A blocking stream needs that if the legacy stream has had a call, or
  * work, since the stream's last call. */
 bool sc_order_must_begin_call(struct sc_order *order, uint32_t id)
 {
+    return sc_order_is_tied(order, id, SC_TIE_KIND | SC_TIE_DUE);
+}
+
+bool sc_order_is_tied(struct sc_order *order, uint32_t id, unsigned ties)
+{
     struct sc_stream *stream = sc_order_stream(order, id);
-    if (sc_order_is_by_itself(order, id))
+    if (!sc_stream_front_has_ties(&stream->front, ties))
         return false;
-    if (stream->kind == SC_STREAM_LEGACY || sc_order_is_due(order, id))
+    if (stream->kind != SC_STREAM_BLOCKING ||
+        sc_stream_front_has_ties(&stream->front, ties & ~(unsigned)SC_TIE_KIND))
         return true;
-    struct sc_stream *legacy = legacy_of(order, stream);
-    return read_relaxed(&stream->touched) != read_relaxed(&legacy->front.issued) ||
-           read_relaxed(&stream->touched_calls) != read_relaxed(&legacy->ended) ||
-           read_relaxed(&stream->seen_version) != read_relaxed(&legacy->behind_version);
+    struct sc_stream *legacy = legacy_stream_of(order, stream);
+    return !has_joined_legacy(stream, legacy) ||
+           (ties & SC_TIE_JOINED && !is_joined_legacy_known(stream, legacy));
 }
 
 /* Gives the call the next place among the legacy stream's calls. */
-static void begin_legacy(struct sc_order *order, struct sc_stream *stream,
-                         struct sc_order_call *call)
+static void begin_legacy_call(struct sc_order *order, struct sc_stream *stream,
+                              struct sc_order_call *call)
 {
     join_awaited(order, stream);
     call->is_legacy = true;
@@ -467,10 +491,10 @@ static void begin_legacy(struct sc_order *order, struct sc_stream *stream,
 }
 
 /* Orders the call after the legacy calls that have ended, and after what those had joined. */
-static void begin_blocking(struct sc_order *order, struct sc_stream *stream,
-                           struct sc_order_call *call)
+static void begin_blocking_call(struct sc_order *order, struct sc_stream *stream,
+                                struct sc_order_call *call)
 {
-    struct sc_stream *legacy = legacy_of(order, stream);
+    struct sc_stream *legacy = legacy_stream_of(order, stream);
     call->place = read_relaxed(&legacy->ended);
     call->legacy_number = read_relaxed(&legacy->front.issued);
     call->joined = retain_clock(legacy->behind);
@@ -483,9 +507,9 @@ void sc_order_begin_call(struct sc_order *order, uint32_t id, struct sc_order_ca
     struct sc_stream *stream = sc_order_stream(order, id);
     *call = (struct sc_order_call){.stream = id, .due = retain_clock(stream->due)};
     if (sc_order_is_among_blocking(stream))
-        begin_legacy(order, stream, call);
+        begin_legacy_call(order, stream, call);
     else if (stream->kind == SC_STREAM_BLOCKING)
-        begin_blocking(order, stream, call);
+        begin_blocking_call(order, stream, call);
 }
 
 void sc_order_call_waits(struct sc_order *order, struct sc_order_call *call,
@@ -502,26 +526,26 @@ static bool join_and_hand_on(struct sc_order *order, struct sc_stream *stream,
 {
     return join_clock(order, stream, clock) &&
            (stream->kind != SC_STREAM_BLOCKING ||
-            merge_into(order, &legacy_of(order, stream)->awaited, clock));
+            merge_into(order, &legacy_stream_of(order, stream)->awaited, clock));
 }
 
 /* Joins what was due to the stream when the call began. What became due since stays due. */
-static void end_due(struct sc_order *order, struct sc_stream *stream,
-                    const struct sc_order_call *call)
+static void join_due(struct sc_order *order, struct sc_stream *stream,
+                     const struct sc_order_call *call)
 {
     if (call->due && join_and_hand_on(order, stream, call->due) && stream->due == call->due)
-        drop_due(order, stream);
+        forget_due(order, stream);
 }
 
 /* Orders later work on blocking streams after the clock. Returns false if there is no memory. */
-static bool leave_behind(struct sc_order *order, struct sc_stream *legacy,
-                         const struct sc_clock *clock)
+static bool order_blocking_after(struct sc_order *order, struct sc_stream *legacy,
+                                 const struct sc_clock *clock)
 {
     struct sc_clock *former = legacy->behind;
     if (!merge_into(order, &legacy->behind, clock))
         return false;
     if (legacy->behind != former)
-        raise_to(&legacy->behind_version, read_relaxed(&legacy->behind_version) + 1);
+        raise_value(&legacy->behind_version, read_relaxed(&legacy->behind_version) + 1);
     return true;
 }
 
@@ -530,24 +554,26 @@ static bool leave_behind(struct sc_order *order, struct sc_stream *legacy,
  * what it waited for. */
 static void end_legacy(struct sc_order *order, struct sc_stream *stream, struct sc_order_call *call)
 {
-    if (call->version > stream->merged_version && leave_behind(order, stream, call->joined))
+    if (call->version > stream->merged_version && order_blocking_after(order, stream, call->joined))
         stream->merged_version = call->version;
-    leave_behind(order, stream, call->due);
-    leave_behind(order, stream, call->waited);
-    raise_to(&stream->ended, call->place);
-    note_any_change(order);
+    order_blocking_after(order, stream, call->due);
+    order_blocking_after(order, stream, call->waited);
+    raise_value(&stream->ended, call->place);
+    count_context_change(order);
 }
 
 /* Makes the stream join the legacy calls that had ended when the call began. */
-static void end_blocking(struct sc_order *order, struct sc_stream *stream,
-                         const struct sc_order_call *call)
+static void end_blocking_call(struct sc_order *order, struct sc_stream *stream,
+                              const struct sc_order_call *call)
 {
-    raise_to(&stream->touched, call->legacy_number);
-    raise_to(&stream->touched_calls, call->place);
-    note_change(order, stream);
-    if (read_relaxed(&stream->seen_version) < call->version &&
-        merge_into(order, &stream->joined, call->joined))
-        raise_to(&stream->seen_version, call->version);
+    raise_value(&stream->touched, call->legacy_number);
+    raise_value(&stream->touched_calls, call->place);
+    count_change(order, stream);
+    if (read_relaxed(&stream->seen_version) >= call->version ||
+        !merge_into(order, &stream->joined, call->joined))
+        return;
+    update_tie(stream, SC_TIE_JOINED, stream->joined);
+    raise_value(&stream->seen_version, call->version);
 }
 
 /* Gives the stream what the call has joined. Does nothing for a stream that was removed during the
@@ -559,11 +585,11 @@ static void end_call(struct sc_order *order, struct sc_order_call *call, bool is
     if (issued && call->waited)
         join_and_hand_on(order, stream, call->waited);
     if (issued && is_work)
-        end_due(order, stream, call);
+        join_due(order, stream, call);
     if (issued && is_work && stream->kind == SC_STREAM_LEGACY)
         end_legacy(order, stream, call);
     if (issued && is_work && stream->kind == SC_STREAM_BLOCKING)
-        end_blocking(order, stream, call);
+        end_blocking_call(order, stream, call);
     drop_clock(order, call->joined);
     drop_clock(order, call->waited);
     drop_clock(order, call->due);
@@ -611,8 +637,8 @@ void sc_order_renew_ticket(struct sc_order *order, struct sc_ticket *ticket)
     bool blocking = stream->kind == SC_STREAM_BLOCKING;
     ticket->legacy = blocking ? stream->context : 0;
     if (blocking)
-        ticket->epoch = read_relaxed(&legacy_of(order, stream)->calls);
-    ticket->number = next_number(order, stream);
+        ticket->epoch = read_relaxed(&legacy_stream_of(order, stream)->calls);
+    ticket->number = draw_number(order, stream);
 }
 
 struct sc_ticket sc_order_issue(struct sc_order *order, uint32_t id)
@@ -627,7 +653,7 @@ struct sc_ticket sc_order_issue(struct sc_order *order, uint32_t id)
 }
 
 /* Sets the point's numbers to the present ones of its stream; leaves its clock. */
-static void number_point(struct sc_stream *stream, struct sc_point *point)
+static void renew_numbers(struct sc_stream *stream, struct sc_point *point)
 {
     point->number = read_relaxed(&stream->front.issued);
     if (stream->kind == SC_STREAM_LEGACY)
@@ -644,7 +670,7 @@ struct sc_point sc_order_point(struct sc_order *order, uint32_t id)
     SC_ASSERT_GUARDED(&order->streams);
     struct sc_stream *stream = sc_order_stream(order, id);
     struct sc_point point = {.stream = id, .joined = retain_clock(stream->joined)};
-    number_point(stream, &point);
+    renew_numbers(stream, &point);
     return point;
 }
 
@@ -656,7 +682,7 @@ void sc_order_renew_point(struct sc_order *order, struct sc_point *point)
         drop_clock(order, point->joined);
         point->joined = retain_clock(stream->joined);
     }
-    number_point(stream, point);
+    renew_numbers(stream, point);
 }
 
 /* Makes the stream's context a green one of the primary context, so that waits for the primary
@@ -680,7 +706,7 @@ struct walk {
 static bool is_walked(const struct walk *walk, const struct sc_stream *stream)
 {
     if (stream->context != walk->context)
-        return walk->whole && legacy_of(walk->order, stream)->primary == walk->context;
+        return walk->whole && legacy_stream_of(walk->order, stream)->primary == walk->context;
     return walk->whole || stream->kind != SC_STREAM_NONBLOCKING;
 }
 
@@ -710,16 +736,16 @@ struct found {
 };
 
 /* Adds what one stream has issued, and what it has waited for, if the walk includes it. */
-static void visit(const struct walk *walk, struct sc_stream *stream, struct found *found)
+static void visit_stream(const struct walk *walk, struct sc_stream *stream, struct found *found)
 {
     struct sc_order *order = walk->order;
     if (!is_walked(walk, stream))
         return;
     if (stream->joined && is_clock_known(order, stream->joined))
         forget_joined(order, stream);
-    append(order, found->clock,
-           (struct entry){stream->id, read_relaxed(&stream->front.issued),
-                          read_relaxed(&stream->ended)});
+    append_entry(order, found->clock,
+                 (struct entry){stream->id, read_relaxed(&stream->front.issued),
+                                read_relaxed(&stream->ended)});
     merge_into(order, &found->joined, stream->joined);
     if (walk->due)
         merge_into(order, &found->joined, stream->due);
@@ -738,7 +764,7 @@ static void visit_live(const struct walk *walk, uint32_t first, struct found *fo
             stream->is_live = false;
             *live &= ~(UINT64_C(1) << at);
         } else {
-            visit(walk, stream, found);
+            visit_stream(walk, stream, found);
         }
     }
 }
@@ -754,7 +780,7 @@ static struct sc_point walk_context(const struct walk *walk)
     for (uint32_t first = 0; first < end && first < SC_ORDER_LIVE_MAX; first += 64)
         visit_live(walk, first, &found);
     for (uint32_t id = SC_ORDER_LIVE_MAX; id < end; id++)
-        visit(walk, sc_order_stream(order, id), &found);
+        visit_stream(walk, sc_order_stream(order, id), &found);
     merge_into(order, &found.joined, found.clock);
     drop_clock(order, found.clock);
     return (struct sc_point){.joined = found.joined};
@@ -802,7 +828,7 @@ void sc_order_join_other(struct sc_order *order, struct sc_point *point,
 {
     SC_ASSERT_GUARDED(&order->streams);
     const struct sc_stream *stream = sc_order_stream(order, point->stream);
-    if (other->joined && has_all(order, stream->joined, other->joined))
+    if (other->joined && covers_clock(order, stream->joined, other->joined))
         merge_into(order, &point->joined, other->joined);
 }
 
@@ -824,7 +850,7 @@ bool sc_order_note_wait(struct sc_order *order, uint32_t id, const struct sc_poi
     bool is_joined = sc_order_is_spare(stream) ||
                      (merge_point(order, &clock, point) && join_and_hand_on(order, stream, clock));
     if (is_joined && stream->kind == SC_STREAM_LEGACY)
-        is_joined = leave_behind(order, stream, clock);
+        is_joined = order_blocking_after(order, stream, clock);
     drop_clock(order, clock);
     return is_joined;
 }
@@ -842,7 +868,7 @@ void sc_order_note_context_wait(struct sc_order *order, uint32_t context,
         if (!stream->removed && is_walked(&walk, stream))
             make_due(order, stream, waited);
     }
-    join_into(order, &sc_order_stream(order, context)->gate, waited);
+    merge_or_set(order, &sc_order_stream(order, context)->gate, waited);
     drop_clock(order, waited);
 }
 
@@ -851,8 +877,8 @@ static void note_clock_known(struct sc_order *order, const struct sc_clock *cloc
 {
     for (uint32_t i = 0; clock && i < clock->count; i++) {
         struct sc_stream *stream = sc_order_stream(order, clock->entries[i].stream);
-        raise_to(&stream->done, clock->entries[i].number);
-        raise_to(&stream->done_calls, clock->entries[i].call);
+        raise_value(&stream->done, clock->entries[i].number);
+        raise_value(&stream->done_calls, clock->entries[i].call);
         SC_CHECK(sc_consistency_of_order(order, clock->entries[i].stream));
     }
 }
@@ -862,7 +888,7 @@ static __attribute__((noinline)) void note_point_known(struct sc_order *order,
                                                        const struct sc_point *point)
 {
     union pair pair;
-    note_clock_known(order, pair_of(point, &pair));
+    note_clock_known(order, own_entries(point, &pair));
     note_clock_known(order, point->joined);
 }
 
@@ -874,7 +900,7 @@ void sc_order_note_known(struct sc_order *order, const struct sc_point *point)
         note_point_known(order, point);
         return;
     }
-    raise_to(&sc_order_stream(order, point->stream)->done, point->number);
+    raise_value(&sc_order_stream(order, point->stream)->done, point->number);
     SC_CHECK(sc_consistency_of_order(order, point->stream));
 }
 
@@ -887,10 +913,13 @@ void sc_order_note_all_known(struct sc_order *order, const struct sc_point *poin
         return;
     struct sc_stream *stream = sc_order_stream(order, point->stream);
     struct sc_point now = {0};
-    number_point(stream, &now);
+    renew_numbers(stream, &now);
+    bool is_legacy_known = stream->kind == SC_STREAM_BLOCKING &&
+                           is_joined_legacy_known(stream, legacy_stream_of(order, stream));
     if (stream->kind == SC_STREAM_LEGACY || stream->joined != point->joined ||
-        now.number != point->number || now.legacy_number != point->legacy_number ||
-        now.call != point->call)
+        now.number != point->number ||
+        (!is_legacy_known &&
+         (now.legacy_number != point->legacy_number || now.call != point->call)))
         return;
     forget_joined(order, stream);
     atomic_store_explicit(&stream->known_changes, read_relaxed(&stream->changes),
@@ -908,7 +937,7 @@ bool sc_order_is_all_known(struct sc_order *order, uint32_t id)
 bool sc_order_point_is_known(struct sc_order *order, const struct sc_point *point)
 {
     union pair pair;
-    return is_clock_known(order, pair_of(point, &pair)) && is_clock_known(order, point->joined);
+    return is_clock_known(order, own_entries(point, &pair)) && is_clock_known(order, point->joined);
 }
 
 /* Notes that a signal covers the entry's operations. `own`: the signal is on the entry's stream
@@ -918,18 +947,18 @@ bool sc_order_point_is_known(struct sc_order *order, const struct sc_point *poin
 static void signal_entry(struct sc_order *order, const struct entry *entry, bool own)
 {
     struct sc_stream *stream = sc_order_stream(order, entry->stream);
-    raise_to(&stream->signalled_calls, entry->call);
+    raise_value(&stream->signalled_calls, entry->call);
     if (read_relaxed(&stream->signalled) >= entry->number)
         return;
     stream->signals[stream->signal_count++ % SC_SIGNALS_KEPT] =
         (struct sc_signal){entry->number, own ? entry->number : entry->number - 1};
-    raise_to(&stream->signalled, entry->number);
+    raise_value(&stream->signalled, entry->number);
 }
 
 void sc_order_skip_number(struct sc_order *order, uint32_t stream)
 {
     SC_ASSERT_GUARDED(&order->streams);
-    next_number(order, sc_order_stream(order, stream));
+    draw_number(order, sc_order_stream(order, stream));
 }
 
 /* Notes that a signal on the legacy stream covers all work of its blocking streams. Skips a number
@@ -944,7 +973,7 @@ static void signal_blocking(struct sc_order *order, uint32_t legacy)
         signal_entry(order,
                      &(struct entry){.stream = id, .number = read_relaxed(&stream->front.issued)},
                      true);
-        next_number(order, stream);
+        draw_number(order, stream);
     }
 }
 
@@ -955,28 +984,28 @@ static void signal_clock(struct sc_order *order, const struct sc_clock *clock, u
 }
 
 /* Sets, with the first signal, the tie SC_TIE_SIGNALS of each stream. */
-static void note_signals(struct sc_order *order)
+static void tie_streams_to_signals(struct sc_order *order)
 {
     if (sc_order_attends(order, SC_ATTENDS_SIGNALS))
         return;
     sc_order_attend(order, SC_ATTENDS_SIGNALS, true);
     for (uint32_t id = 1; id < sc_pool_first_unused(&order->streams); id++)
-        set_tie(sc_order_stream(order, id), SC_TIE_SIGNALS, true);
+        update_tie(sc_order_stream(order, id), SC_TIE_SIGNALS, true);
 }
 
 /* Notes, for each entry of the clock, a signal that may have come before any mark. */
-static void note_past(struct sc_order *order, const struct sc_clock *clock)
+static void note_past_signal(struct sc_order *order, const struct sc_clock *clock)
 {
     for (uint32_t i = 0; clock && i < clock->count; i++)
-        raise_to(&sc_order_stream(order, clock->entries[i].stream)->signalled_past,
-                 clock->entries[i].number);
+        raise_value(&sc_order_stream(order, clock->entries[i].stream)->signalled_past,
+                    clock->entries[i].number);
 }
 
 void sc_order_note_past_signal(struct sc_order *order, const struct sc_point *point)
 {
     union pair pair;
-    note_past(order, pair_of(point, &pair));
-    note_past(order, point->joined);
+    note_past_signal(order, own_entries(point, &pair));
+    note_past_signal(order, point->joined);
     sc_order_note_signal(order, point);
 }
 
@@ -985,8 +1014,8 @@ void sc_order_note_signal(struct sc_order *order, const struct sc_point *point)
     SC_ASSERT_GUARDED(&order->streams);
     SC_TRACE("signal stream number", point->stream, point->number);
     union pair pair;
-    note_signals(order);
-    signal_clock(order, pair_of(point, &pair), point->stream);
+    tie_streams_to_signals(order);
+    signal_clock(order, own_entries(point, &pair), point->stream);
     signal_clock(order, point->joined, point->stream);
     if (point->stream && sc_order_stream(order, point->stream)->kind == SC_STREAM_LEGACY)
         signal_blocking(order, point->stream);
@@ -1011,14 +1040,14 @@ uint64_t sc_order_first_signal(struct sc_order *order, const struct sc_ticket *t
 
 static bool clock_covers(const struct sc_clock *clock, const struct sc_ticket *ticket)
 {
-    return entry_in(clock, ticket->stream).number >= ticket->number ||
-           (ticket->legacy && entry_in(clock, ticket->legacy).call > ticket->epoch);
+    return find_entry(clock, ticket->stream).number >= ticket->number ||
+           (ticket->legacy && find_entry(clock, ticket->legacy).call > ticket->epoch);
 }
 
 bool sc_order_point_covers(const struct sc_point *point, const struct sc_ticket *ticket)
 {
     union pair pair;
-    return clock_covers(pair_of(point, &pair), ticket) || clock_covers(point->joined, ticket);
+    return clock_covers(own_entries(point, &pair), ticket) || clock_covers(point->joined, ticket);
 }
 
 /* Does the stream come after the operation: by the stream's clock, by what is due to it, or by the
@@ -1034,7 +1063,7 @@ bool sc_order_covers(struct sc_order *order, uint32_t id, const struct sc_ticket
         return ticket->legacy == id || clock_covers(stream->awaited, ticket);
     if (stream->kind != SC_STREAM_BLOCKING)
         return false;
-    struct sc_stream *legacy = legacy_of(order, stream);
+    struct sc_stream *legacy = legacy_stream_of(order, stream);
     return ticket->stream == stream->context ||
            (ticket->legacy == stream->context && read_relaxed(&legacy->ended) > ticket->epoch) ||
            clock_covers(legacy->behind, ticket);

@@ -22,6 +22,32 @@
  *
  * Locks: every function needs the tracker's lock, except those that say "lock-free". Numbers start
  * at 1; stream id 0 is no stream. */
+
+/* Terms (docs/glossary.md):
+ *   blocking stream: a stream without CU_STREAM_NON_BLOCKING
+ *   clock: what was waited for on other streams: a number for each of several streams
+ *   complete: finished by the device, whether or not the program knows
+ *   epoch: how many calls on the legacy stream had begun when the driver took the operation
+ *   flag: a word in host memory by which a kernel tells the host how far it has come
+ *   host frontier: what the host knows to be done: one number for each stream
+ *   host function: a function that the driver calls in a stream's order (cuLaunchHostFunc)
+ *   in flight: issued, and the host does not know yet that it is done
+ *   join: to merge a point into what a stream, another point or the host has waited for
+ *   known done: waited for by the program, itself or by something behind it
+ *   legacy stream: a context's default stream, which is ordered with all its blocking streams
+ *   mark: an event of the library's behind an operation, by which it learns that this is complete
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   origin: the call that made a buffer or a stream, with its stack
+ *   point: all work issued on a stream so far, with what that work had waited for (its clock)
+ *   retire: to forget an operation that is known done
+ *   signal: a message of the device to the host that the library does not see. Not a Unix signal
+ *   slot: the place of one snapshot in staging memory
+ *   snapshot: a copy of a small source, which the device reads instead of the source
+ *   source: the memory that a copy reads
+ *   ticket: the name of an operation: its stream, its number there, and its epoch
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ */
+
 #ifndef SC_TRACK_ORDER_H
 #define SC_TRACK_ORDER_H
 
@@ -182,6 +208,12 @@ void sc_order_end_record(struct sc_order *order, struct sc_order_call *call, boo
  * sc_order_begin_call need not be called. Lock-free. */
 bool sc_order_must_begin_call(struct sc_order *order, uint32_t stream);
 
+/* Returns true if one of these ties of the stream (enum sc_ties) binds its next call. A blocking
+ * stream is not bound by its kind while it has joined all calls of the legacy stream that have
+ * ended. With SC_TIE_JOINED the host must also know what the stream has joined of these calls to be
+ * done: then the stream's point has one number. Lock-free. */
+bool sc_order_is_tied(struct sc_order *order, uint32_t stream, unsigned ties);
+
 /* Gives a new operation on the stream its ticket, as by a call that begins and ends at once. */
 struct sc_ticket sc_order_issue(struct sc_order *order, uint32_t stream);
 
@@ -300,8 +332,7 @@ static inline uint64_t sc_order_issued(struct sc_order *order, uint32_t stream)
 static inline bool sc_order_plain_point(struct sc_order *order, uint32_t id, struct sc_point *point)
 {
     *point = (struct sc_point){.stream = id, .number = sc_order_issued(order, id)};
-    return !sc_stream_front_has_ties(&sc_order_stream(order, id)->front,
-                                     SC_TIE_KIND | SC_TIE_DUE | SC_TIE_JOINED);
+    return !sc_order_is_tied(order, id, SC_TIE_KIND | SC_TIE_DUE | SC_TIE_JOINED);
 }
 
 /* Returns true if the stream's context was told to wait for something that the stream has not

@@ -2,6 +2,22 @@
  * which do not see its records.
  *
  * Locks: every function needs the tracker's lock, except those that say "lock-free". */
+
+/* Terms (docs/glossary.md):
+ *   due: of a wait: a context was told to wait, and the stream has still to join it
+ *   edge: an order between two pieces of work; the library adds one as a wait for an event
+ *   join: to merge a point into what a stream, another point or the host has waited for
+ *   legacy stream: a context's default stream, which is ordered with all its blocking streams
+ *   mark: an event of the library's behind an operation, by which it learns that this is complete
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   origin: the call that made a buffer or a stream, with its stack
+ *   point: all work issued on a stream so far, with what that work had waited for (its clock)
+ *   signal: a message of the device to the host that the library does not see. Not a Unix signal
+ *   ticket: the name of an operation: its stream, its number there, and its epoch
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ *   wrapper: our function in the place of one of the driver's
+ */
+
 #ifndef SC_TRACK_ORDER_CALLS_H
 #define SC_TRACK_ORDER_CALLS_H
 

@@ -14,6 +14,14 @@
  *
  * Operations of unknown order do not conflict. A conflict of possible order is a conflict only if
  * both operations take place. */
+
+/* Terms (docs/glossary.md):
+ *   gated: of a host function: it waits for a thread of the program
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   unjudged: of an operation of a graph: its order cannot be seen, so nothing about it is
+ *       reported
+ */
+
 #ifndef SC_TRACK_ORDERING_H
 #define SC_TRACK_ORDERING_H
 

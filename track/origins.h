@@ -4,6 +4,14 @@
  * An origin is named by a small id, and lives for ever, as stacks do: programs make memory and
  * streams in few places. Id 0: not known. Lock-free; safe on any thread, inside of libc hooks and
  * in a signal handler. No function fails: if there is no memory for another origin, its id is 0. */
+
+/* Terms (docs/glossary.md):
+ *   hazard: a mistake that may do harm: a code, the operation it hurts, and the event
+ *   hook: our function in the place of one of the C library's
+ *   label: what the program calls what it does: a test, a request, a step
+ *   origin: the call that made a buffer or a stream, with its stack
+ */
+
 #ifndef SC_TRACK_ORIGINS_H
 #define SC_TRACK_ORIGINS_H
 

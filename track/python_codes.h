@@ -11,6 +11,11 @@
  * and again whose texts differ only in names, or in later lines.
  *
  * Lock-free; bounded memory, from mmap; thread- and signal-safe. */
+
+/* Terms (docs/glossary.md):
+ *   code object: CPython's record of a compiled function
+ */
+
 #ifndef SC_TRACK_PYTHON_CODES_H
 #define SC_TRACK_PYTHON_CODES_H
 

@@ -30,24 +30,24 @@ static struct page_copy *copy_at(struct sc_inflight *inflight, uint32_t id)
     return sc_pool_at(&inflight->copies, id);
 }
 
-static inline void give_slot(struct sc_slot **slot, const struct sc_ticket *ticket)
+static inline void release_slot(struct sc_slot **slot, const struct sc_ticket *ticket)
 {
     if (*slot)
         sc_staging_release_to_stream(*slot, ticket);
     *slot = NULL;
 }
 
-static __attribute__((noinline)) void give_edges(struct sc_op_info *info)
+static __attribute__((noinline)) void release_edges(struct sc_op_info *info)
 {
-    give_slot(&info->edges[0], &info->ticket);
-    give_slot(&info->edges[1], &info->ticket);
+    release_slot(&info->edges[0], &info->ticket);
+    release_slot(&info->edges[1], &info->ticket);
 }
 
 inline __attribute__((always_inline)) void sc_source_copies_release_slots(struct sc_op_info *info)
 {
     if (info->edges[0] || info->edges[1])
-        give_edges(info);
-    give_slot(&info->slot, &info->ticket);
+        release_edges(info);
+    release_slot(&info->slot, &info->ticket);
 }
 
 /* Waits for a comparison that is under way before it frees the copies. */
@@ -86,10 +86,9 @@ inline __attribute__((always_inline)) bool sc_source_copies_can_read(struct sc_i
 }
 
 /* Returns true if the memory still has these bytes. */
-static inline __attribute__((always_inline)) bool still_holds(struct sc_inflight *inflight,
-                                                              const struct sc_op_info *info,
-                                                              uintptr_t address, const void *copy,
-                                                              size_t size_bytes)
+static inline __attribute__((always_inline)) bool
+has_same_bytes(struct sc_inflight *inflight, const struct sc_op_info *info, uintptr_t address,
+               const void *copy, size_t size_bytes)
 {
     if (sc_source_copies_can_read(inflight, info, address, size_bytes))
         return memcmp((const void *)address, copy, size_bytes) == 0;
@@ -116,51 +115,51 @@ struct kept {
     uintptr_t from;
 };
 
-static const char *kept_of(const struct kept *kept, const struct sc_run *run)
+static const char *kept_bytes_of(const struct kept *kept, const struct sc_run *run)
 {
     return kept->packed ? kept->packed + run->before_bytes
                         : kept->bytes + (run->address - kept->from);
 }
 
-static bool run_holds(struct sc_inflight *inflight, const struct sc_op_info *info,
-                      const struct sc_run *run, const struct kept *kept)
+static bool is_run_unchanged(struct sc_inflight *inflight, const struct sc_op_info *info,
+                             const struct sc_run *run, const struct kept *kept)
 {
-    return still_holds(inflight, info, run->address, kept_of(kept, run), run->size_bytes);
+    return has_same_bytes(inflight, info, run->address, kept_bytes_of(kept, run), run->size_bytes);
 }
 
 /* Does the source still have its bytes from `from` to `to`? Compares each run of bytes separately.
  */
-static bool runs_hold(struct sc_inflight *inflight, const struct sc_op_info *info, uintptr_t from,
-                      uintptr_t to, const struct kept *kept)
+static bool are_runs_unchanged(struct sc_inflight *inflight, const struct sc_op_info *info,
+                               uintptr_t from, uintptr_t to, const struct kept *kept)
 {
     struct sc_runs runs = sc_shape_runs_between(&info->shape, &info->fold, from, to);
     struct sc_run run;
     while (sc_shape_next_run(&runs, &run))
-        if (!run_holds(inflight, info, &run, kept))
+        if (!is_run_unchanged(inflight, info, &run, kept))
             return false;
     return true;
 }
 
 /* Does the source still have its bytes in a small interval? Reads the interval at once, with the
  * gaps between its runs. */
-static bool window_holds(struct sc_inflight *inflight, const struct sc_op_info *info,
-                         uintptr_t from, uintptr_t to, const struct kept *kept)
+static bool is_window_unchanged(struct sc_inflight *inflight, const struct sc_op_info *info,
+                                uintptr_t from, uintptr_t to, const struct kept *kept)
 {
     static char window[COPY_BYTES]; /* under the owner's lock */
     struct sc_runs runs = sc_shape_runs_between(&info->shape, &info->fold, from, to);
     struct sc_run run;
     if (!sc_peek_anyhow(window, from, to - from))
-        return runs_hold(inflight, info, from, to, kept);
+        return are_runs_unchanged(inflight, info, from, to, kept);
     while (sc_shape_next_run(&runs, &run))
-        if (memcmp(window + (run.address - from), kept_of(kept, &run), run.size_bytes) != 0)
+        if (memcmp(window + (run.address - from), kept_bytes_of(kept, &run), run.size_bytes) != 0)
             return false;
     return true;
 }
 
 /* Does the source, which has to be read by system calls, still have its bytes from `from` to `to`?
  * Reads neighbouring runs together, to make few system calls. */
-static bool windows_hold(struct sc_inflight *inflight, const struct sc_op_info *info,
-                         uintptr_t from, uintptr_t to, const struct kept *kept)
+static bool are_windows_unchanged(struct sc_inflight *inflight, const struct sc_op_info *info,
+                                  uintptr_t from, uintptr_t to, const struct kept *kept)
 {
     struct sc_runs runs = sc_shape_runs_between(&info->shape, &info->fold, from, to);
     struct sc_run run;
@@ -168,32 +167,32 @@ static bool windows_hold(struct sc_inflight *inflight, const struct sc_op_info *
     while (sc_shape_next_run(&runs, &run)) {
         uintptr_t run_end = run.address + run.size_bytes;
         if (end && run_end - start > COPY_BYTES) {
-            if (!window_holds(inflight, info, start, end, kept))
+            if (!is_window_unchanged(inflight, info, start, end, kept))
                 return false;
             end = 0;
         }
         if (run.size_bytes > COPY_BYTES) {
-            if (!run_holds(inflight, info, &run, kept))
+            if (!is_run_unchanged(inflight, info, &run, kept))
                 return false;
         } else {
             start = end ? start : run.address;
             end = run_end;
         }
     }
-    return !end || window_holds(inflight, info, start, end, kept);
+    return !end || is_window_unchanged(inflight, info, start, end, kept);
 }
 
 /* Does the source still have its bytes from `from` to `to`? Compares in the cheapest way that is
  * possible. */
-static bool interval_holds(struct sc_inflight *inflight, const struct sc_op_info *info,
-                           uintptr_t from, uintptr_t to, const struct kept *kept)
+static bool is_unchanged(struct sc_inflight *inflight, const struct sc_op_info *info,
+                         uintptr_t from, uintptr_t to, const struct kept *kept)
 {
     const struct sc_run whole = {from, to - from, from - info->shape.address};
     if (sc_shape_is_whole(&info->shape, &info->fold))
-        return run_holds(inflight, info, &whole, kept);
+        return is_run_unchanged(inflight, info, &whole, kept);
     if (sc_source_copies_can_read(inflight, info, from, to - from))
-        return runs_hold(inflight, info, from, to, kept);
-    return windows_hold(inflight, info, from, to, kept);
+        return are_runs_unchanged(inflight, info, from, to, kept);
+    return are_windows_unchanged(inflight, info, from, to, kept);
 }
 
 static uintptr_t end_of(const struct sc_op_info *info)
@@ -202,39 +201,39 @@ static uintptr_t end_of(const struct sc_op_info *info)
 }
 
 /* Does the source still have the bytes of its snapshot? True if there is none. */
-static bool snapshot_holds(struct sc_inflight *inflight, const struct sc_op *op)
+static bool equals_snapshot(struct sc_inflight *inflight, const struct sc_op *op)
 {
     const struct sc_op_info *info = &op->info;
     if (op->looked)
         return !op->differs;
     if (info->slot && sc_shape_is_whole(&info->shape, &info->fold))
-        return still_holds(inflight, info, info->shape.address, info->slot->bytes,
-                           sc_shape_hull_bytes(&info->shape));
-    return !info->slot || interval_holds(inflight, info, info->shape.address, end_of(info),
-                                         &(struct kept){.packed = info->slot->bytes});
+        return has_same_bytes(inflight, info, info->shape.address, info->slot->bytes,
+                              sc_shape_hull_bytes(&info->shape));
+    return !info->slot || is_unchanged(inflight, info, info->shape.address, end_of(info),
+                                       &(struct kept){.packed = info->slot->bytes});
 }
 
 /* Does the source still have the bytes of the copy of one of its edges (0 or 1)? True if there is
  * none. */
-static bool edge_holds(struct sc_inflight *inflight, const struct sc_op_info *info, unsigned edge)
+static bool equals_edge(struct sc_inflight *inflight, const struct sc_op_info *info, unsigned edge)
 {
     uintptr_t end = info->shape.address + info->shape.width_bytes;
     uintptr_t address = edge == 0 ? info->shape.address : end - info->edge_bytes[1];
-    return !info->edges[edge] ||
-           still_holds(inflight, info, address, info->edges[edge]->bytes, info->edge_bytes[edge]);
+    return !info->edges[edge] || has_same_bytes(inflight, info, address, info->edges[edge]->bytes,
+                                                info->edge_bytes[edge]);
 }
 
 /* Returns true if the parts of a source without a snapshot still have their bytes: its edges, and
  * the copied pages. */
-static __attribute__((noinline)) bool parts_hold(struct sc_inflight *inflight,
-                                                 const struct sc_op *op)
+static __attribute__((noinline)) bool equal_parts(struct sc_inflight *inflight,
+                                                  const struct sc_op *op)
 {
     const struct sc_op_info *info = &op->info;
-    bool same = edge_holds(inflight, info, 0) && edge_holds(inflight, info, 1);
+    bool same = equals_edge(inflight, info, 0) && equals_edge(inflight, info, 1);
     for (uint32_t id = op->first_copy; id && same; id = copy_at(inflight, id)->next) {
         const struct page_copy *copy = copy_at(inflight, id);
-        same = interval_holds(inflight, info, copy->address, copy->address + copy->size_bytes,
-                              &(struct kept){.bytes = copy->bytes, .from = copy->address});
+        same = is_unchanged(inflight, info, copy->address, copy->address + copy->size_bytes,
+                            &(struct kept){.bytes = copy->bytes, .from = copy->address});
     }
     return same;
 }
@@ -251,12 +250,12 @@ bool sc_source_copies_differ(struct sc_inflight *inflight, const struct sc_op *o
     if ((op->accused && !info->range) || !info->stable ||
         snapshots_of(inflight, info) == SC_SNAPSHOTS_NONE)
         return false;
-    return !snapshot_holds(inflight, op) || (has_parts(op) && !parts_hold(inflight, op));
+    return !equals_snapshot(inflight, op) || (has_parts(op) && !equal_parts(inflight, op));
 }
 
 /* Stores a copy of bytes of the source with the operation. Returns false if there is no memory, or
  * they cannot be read. */
-static bool copy_bytes(struct sc_inflight *inflight, struct sc_op *op, uintptr_t start,
+static bool store_copy(struct sc_inflight *inflight, struct sc_op *op, uintptr_t start,
                        uintptr_t end)
 {
     uint32_t id = inflight->copies.live < COPIES_MAX ? sc_pool_take_as_is(&inflight->copies) : 0;
@@ -280,7 +279,7 @@ static bool copy_run(struct sc_inflight *inflight, struct sc_op *op, uintptr_t s
     bool copied = true;
     for (uintptr_t next; start < end && copied; start = next) {
         next = (start & ~(uintptr_t)(COPY_BYTES - 1)) + COPY_BYTES;
-        copied = copy_bytes(inflight, op, start, next < end ? next : end);
+        copied = store_copy(inflight, op, start, next < end ? next : end);
     }
     return copied;
 }
@@ -352,7 +351,7 @@ bool sc_source_copies_copy_pages(struct sc_inflight *inflight, struct sc_op *op,
 /* ---- many at a time ---- */
 
 /* Is it a small source in pageable memory, which has to be read by a system call? */
-static bool is_looked_at(const struct sc_op *op)
+static bool needs_system_call(const struct sc_op *op)
 {
     const struct sc_op_info *info = &op->info;
     return info->slot && !info->range && info->stable && !op->looked &&
@@ -368,7 +367,7 @@ void sc_source_copies_compare(struct sc_op *const *ops, unsigned count)
     struct sc_op *looked[SC_PEEK_ITEMS_MAX];
     unsigned used = 0;
     for (unsigned i = 0; i < count && used < SC_PEEK_ITEMS_MAX; i++) {
-        if (!is_looked_at(ops[i]))
+        if (!needs_system_call(ops[i]))
             continue;
         const struct sc_shape *shape = &ops[i]->info.shape;
         items[used] =

@@ -4,6 +4,19 @@
  * A part of track/inflight.c. Other files call only sc_source_copies_release_slots, for an
  * operation that was not added, and sc_source_copies_can_read (comparisons.c). Locks: every
  * function needs the tracker's lock. */
+
+/* Terms (docs/glossary.md):
+ *   guard: page protection of the memory of operations in flight
+ *   in flight: issued, and the host does not know yet that it is done
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   slot: the place of one snapshot in staging memory
+ *   snapshot: a copy of a small source, which the device reads instead of the source
+ *   source: the memory that a copy reads
+ *   span: a run of pages that one operation wants protected
+ *   staging memory: pinned memory of the library's, cut into slots for snapshots
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ */
+
 #ifndef SC_TRACK_SOURCE_COPIES_H
 #define SC_TRACK_SOURCE_COPIES_H
 

@@ -24,7 +24,7 @@ int sc_spans_init(struct sc_spans *spans)
     return sc_grid_init(&spans->grid, &spans->pool, CELLS);
 }
 
-static unsigned area_of(const struct sc_spans *spans, uintptr_t address)
+static unsigned area_index(const struct sc_spans *spans, uintptr_t address)
 {
     uintptr_t start = atomic_load_explicit(&spans->striped_start, memory_order_relaxed);
     return (unsigned)((address - start) / SC_SPANS_AREA_BYTES);
@@ -32,12 +32,12 @@ static unsigned area_of(const struct sc_spans *spans, uintptr_t address)
 
 unsigned sc_spans_home_stripe(const struct sc_spans *spans, uintptr_t address)
 {
-    return 1 + area_of(spans, address) % (SC_SPANS_STRIPES - 1);
+    return 1 + area_index(spans, address) % (SC_SPANS_STRIPES - 1);
 }
 
-static void set_stripe(struct sc_spans *spans, uintptr_t address)
+static void move_to_home_stripe(struct sc_spans *spans, uintptr_t address)
 {
-    atomic_store_explicit(&spans->stripes[area_of(spans, address)],
+    atomic_store_explicit(&spans->stripes[area_index(spans, address)],
                           (uint8_t)sc_spans_home_stripe(spans, address), memory_order_release);
 }
 
@@ -49,7 +49,7 @@ void sc_spans_set_stripes(struct sc_spans *spans, uintptr_t start, size_t size_b
     SC_ASSERT(size_bytes / SC_SPANS_AREA_BYTES <= SC_SPANS_AREAS_MAX);
     atomic_store_explicit(&spans->striped_start, start, memory_order_relaxed);
     for (size_t offset = 0; offset < striped_bytes; offset += SC_SPANS_AREA_BYTES)
-        set_stripe(spans, start + offset);
+        move_to_home_stripe(spans, start + offset);
     atomic_store_explicit(&spans->striped_bytes, size_bytes, memory_order_release);
 }
 
@@ -87,7 +87,7 @@ static uintptr_t stripe_end(const struct sc_spans *spans, uintptr_t page, uintpt
 }
 
 /* Sets a bit of a word that is changed under the lock only, and read without it. */
-static void set_bit(_Atomic uint64_t *bits, unsigned bit, bool value)
+static void change_bit(_Atomic uint64_t *bits, unsigned bit, bool value)
 {
     uint64_t rest = atomic_load_explicit(bits, memory_order_relaxed) & ~(UINT64_C(1) << bit);
     atomic_store_explicit(bits, rest | (uint64_t)value << bit, memory_order_release);
@@ -98,19 +98,19 @@ void sc_spans_clear_stripe(struct sc_spans *spans, unsigned stripe)
 {
     if (spans->unapplied[stripe] || spans->refused[stripe])
         return;
-    set_bit(&spans->unapplied_stripes, stripe, false);
-    set_bit(&spans->ending_stripes, stripe, false);
+    change_bit(&spans->unapplied_stripes, stripe, false);
+    change_bit(&spans->ending_stripes, stripe, false);
     atomic_store_explicit(&spans->ending_streams[stripe], 0, memory_order_release);
 }
 
 /* Records that a span of the stream has ended in the stripe, so that its pages are unprotected
  * before the program learns of the end. */
-static void mark_ending(struct sc_spans *spans, unsigned stripe, uint32_t stream)
+static void record_ending(struct sc_spans *spans, unsigned stripe, uint32_t stream)
 {
     uint64_t streams = atomic_load_explicit(&spans->ending_streams[stripe], memory_order_relaxed);
     atomic_store_explicit(&spans->ending_streams[stripe], streams | sc_spans_stream_bit(stream),
                           memory_order_relaxed);
-    set_bit(&spans->ending_stripes, stripe, true);
+    change_bit(&spans->ending_stripes, stripe, true);
 }
 
 /* Returns those stripes of the set `stripes` whose word in `streams` has one of the bits. */
@@ -141,9 +141,9 @@ void sc_spans_set_unapplied(struct sc_spans *spans, uint32_t id)
     unsigned stripe = sc_spans_stripe_of(spans, span);
     span->applied_to = sc_span_start(span);
     sc_spans_changed_stripes |= UINT64_C(1) << stripe;
-    set_bit(&spans->unapplied_stripes, stripe, true);
+    change_bit(&spans->unapplied_stripes, stripe, true);
     if (!span->live)
-        mark_ending(spans, stripe, span->stream);
+        record_ending(spans, stripe, span->stream);
     if (span->unapplied)
         return;
     span->unapplied = true;
@@ -178,9 +178,10 @@ static uint32_t new_span(struct sc_spans *spans, struct sc_span_owner owner, uin
     return id;
 }
 
-/* Records that spans of the stream live in the stripe. This is a hint: a wrong one only costs the
- * thread time that ends the span. */
-static void note_stripe(struct sc_spans *spans, uint32_t id)
+/* Records that spans of the stream live in the stripe, so that a thread which ends them knows which
+ * stripes to lock first. This is a hint: a wrong one only costs the thread time that ends the span.
+ */
+static void hint_stripe(struct sc_spans *spans, uint32_t id)
 {
     const struct sc_span *span = sc_spans_at(spans, id);
     _Atomic uint64_t *stripes = &spans->stream_stripes[span->stream % 64];
@@ -190,8 +191,8 @@ static void note_stripe(struct sc_spans *spans, uint32_t id)
                           memory_order_relaxed);
 }
 
-/* Removes the hint of note_stripe. */
-static void forget_stripe(struct sc_spans *spans, uint32_t stream, unsigned stripe)
+/* Removes the hint of hint_stripe. */
+static void forget_stripe_hint(struct sc_spans *spans, uint32_t stream, unsigned stripe)
 {
     _Atomic uint64_t *stripes = &spans->stream_stripes[stream % 64];
     atomic_store_explicit(
@@ -207,7 +208,7 @@ static uint32_t add_in_stripe(struct sc_spans *spans, struct sc_span_owner owner
     if (!id)
         return next;
     sc_spans_at(spans, id)->next = next;
-    note_stripe(spans, id);
+    hint_stripe(spans, id);
     sc_spans_set_unapplied(spans, id);
     if (sc_spans_locked_stripes)
         sc_spans_begin_due(spans, id);
@@ -248,7 +249,7 @@ void sc_spans_end(struct sc_spans *spans, uint32_t id)
         bool is_applied = !span->unapplied;
         span->live = false;
         spans->live--;
-        forget_stripe(spans, span->stream, sc_spans_stripe_of(spans, span));
+        forget_stripe_hint(spans, span->stream, sc_spans_stripe_of(spans, span));
         sc_spans_set_unapplied(spans, id);
         sc_grid_remove(&spans->grid, id);
         if (is_applied && sc_spans_locked_stripes)
@@ -260,8 +261,8 @@ void sc_spans_end(struct sc_spans *spans, uint32_t id)
 
 /* Makes a span of a remaining part of `whole`, applied or unapplied as that one is. Returns the
  * operation's new first span. */
-static uint32_t keep_part(struct sc_spans *spans, const struct sc_span *whole, uintptr_t start,
-                          uintptr_t end, uint32_t next)
+static uint32_t add_remaining_part(struct sc_spans *spans, const struct sc_span *whole,
+                                   uintptr_t start, uintptr_t end, uint32_t next)
 {
     const struct sc_span_owner owner = {whole->op, whole->stream};
     uint32_t id = start < end ? new_span(spans, owner, start, end, whole->access) : 0;
@@ -289,8 +290,8 @@ uint32_t sc_spans_cut(struct sc_spans *spans, uint32_t first, uintptr_t address,
             kept = id;
             continue;
         }
-        kept = keep_part(spans, span, sc_span_start(span), pages.start, kept);
-        kept = keep_part(spans, span, pages.end, sc_span_end(span), kept);
+        kept = add_remaining_part(spans, span, sc_span_start(span), pages.start, kept);
+        kept = add_remaining_part(spans, span, pages.end, sc_span_end(span), kept);
         span->next = 0;
         sc_spans_end(spans, id);
     }
@@ -330,7 +331,7 @@ static bool is_in_list(struct sc_spans *spans, uint32_t list, uintptr_t address,
 }
 
 /* Are so many spans unapplied that the lists are not searched? Stripe 0 may have many. */
-static bool are_many(const struct sc_spans *spans)
+static bool has_many(const struct sc_spans *spans)
 {
     return atomic_load_explicit(&spans->unapplied_count, memory_order_relaxed) +
                atomic_load_explicit(&spans->due, memory_order_relaxed) >
@@ -342,7 +343,7 @@ static bool may_still_be_unreadable(struct sc_spans *spans, uintptr_t address, s
 {
     unsigned stripe = sc_spans_stripe(spans, address);
     struct sc_pages pages = sc_spans_pages(spans, address, size_bytes);
-    if (stripe_end(spans, pages.start, pages.end) < pages.end || (stripe == 0 && are_many(spans)))
+    if (stripe_end(spans, pages.start, pages.end) < pages.end || (stripe == 0 && has_many(spans)))
         return spans->unreadable_unapplied != 0 || sc_spans_any_due(spans);
     if (spans->unreadable_unapplied == 0 && !spans->due_ended[stripe])
         return false;
@@ -388,7 +389,7 @@ bool sc_spans_move_area(struct sc_spans *spans, uintptr_t address)
                is_in_list(spans, spans->refused[stripe], start, SC_SPANS_AREA_BYTES) ||
                sc_grid_find_any(&spans->grid, start, SC_SPANS_AREA_BYTES);
     if (!any)
-        set_stripe(spans, start);
+        move_to_home_stripe(spans, start);
     return !any;
 }
 

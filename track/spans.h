@@ -21,6 +21,16 @@
  * therefore finds that all applied changes there have been made.
  *
  * Locks: every function needs the tracker's lock, except those that are lock-free. */
+
+/* Terms (docs/glossary.md):
+ *   apply: to make the system calls that bring pages into line with the spans
+ *   guard: page protection of the memory of operations in flight
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   span: a run of pages that one operation wants protected
+ *   stripe: a set of pages that share one of the guard's locks
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ */
+
 #ifndef SC_TRACK_SPANS_H
 #define SC_TRACK_SPANS_H
 

@@ -20,7 +20,7 @@ struct piece {
 /* Does the other span override the piece? If it allows no more than `of`, the end of `of` changes
  * nothing. If it is applied, too, the beginning changes nothing either. Of a thousand spans on a
  * page, usually the first one decides this. */
-static bool overrides(const struct sc_span *span, const struct piece *piece)
+static bool overrides_piece(const struct sc_span *span, const struct piece *piece)
 {
     return span->access >= piece->of->access && (!piece->of->live || !span->unapplied);
 }
@@ -36,7 +36,7 @@ static bool narrow_piece(struct piece *piece, const struct sc_span *span)
     }
     if (sc_span_end(span) < piece->until)
         piece->until = sc_span_end(span);
-    piece->overridden = overrides(span, piece);
+    piece->overridden = overrides_piece(span, piece);
     if (span->access > piece->access)
         piece->applied = false;
     if (span->access >= piece->access) {
@@ -171,7 +171,7 @@ bool sc_spans_apply(struct sc_spans *spans, unsigned stripe, struct sc_access_ch
 }
 
 /* Makes the spans over which a refused change was extended be applied by themselves. */
-static void renew_neighbours(struct sc_spans *spans, const struct sc_access_change *change)
+static void restart_neighbours(struct sc_spans *spans, const struct sc_access_change *change)
 {
     uintptr_t end = change->address + change->size_bytes;
     uint32_t first = spans->unapplied[sc_spans_stripe(spans, change->address)];
@@ -193,7 +193,7 @@ uint32_t sc_spans_refuse(struct sc_spans *spans, const struct sc_access_change *
     if (span->live)
         return span->op;
     unlink_unapplied(spans, change->span);
-    renew_neighbours(spans, change);
+    restart_neighbours(spans, change);
     span->applied_to = sc_span_start(span);
     unsigned stripe = sc_spans_stripe_of(spans, span);
     span->unapplied_next = spans->refused[stripe];
@@ -226,7 +226,7 @@ static bool is_stripe_locked(const struct sc_spans *spans, const struct sc_span 
 }
 
 /* Can the span be applied by one system call, for `piece`? The span has just become unapplied. */
-static bool is_simple(struct sc_spans *spans, uint32_t id, struct piece *piece)
+static bool is_one_call(struct sc_spans *spans, uint32_t id, struct piece *piece)
 {
     const struct sc_span *span = sc_spans_at(spans, id);
     if (spans->unapplied[sc_spans_stripe_of(spans, span)] != id)
@@ -251,7 +251,7 @@ void sc_spans_begin_due(struct sc_spans *spans, uint32_t id)
     struct sc_span *span = sc_spans_at(spans, id);
     struct sc_access_change *begun = &spans->due_begun[sc_spans_stripe_of(spans, span)];
     struct piece piece;
-    if (!is_stripe_locked(spans, span) || begun->size_bytes || !is_simple(spans, id, &piece))
+    if (!is_stripe_locked(spans, span) || begun->size_bytes || !is_one_call(spans, id, &piece))
         return; /* at most one beginning is due in a stripe */
     if (must_apply(span, &piece)) {
         atomic_fetch_add(&spans->due, 1);
@@ -270,7 +270,7 @@ void sc_spans_end_due(struct sc_spans *spans, uint32_t id)
     const struct sc_access_change *begun = &spans->due_begun[stripe];
     struct piece piece;
     if (!is_stripe_locked(spans, span) || (begun->size_bytes && begun->span == id) ||
-        !is_simple(spans, id, &piece))
+        !is_one_call(spans, id, &piece))
         return;
     bool must_be_applied = must_apply(span, &piece);
     if (must_be_applied && piece.access != SC_ACCESS_ALL)
@@ -298,7 +298,7 @@ uint64_t sc_spans_stripes_of_stream(const struct sc_spans *spans, uint32_t strea
 /* ---- applying what is due, without the tracker's lock ---- */
 
 /* Extends the change over adjacent pages of the following spans in the list. */
-static void take_neighbours(struct sc_spans *spans, struct sc_access_change *change)
+static void extend_over_neighbours(struct sc_spans *spans, struct sc_access_change *change)
 {
     uint32_t id = sc_spans_at(spans, change->span)->unapplied_next;
     for (; id; id = sc_spans_at(spans, id)->unapplied_next) {
@@ -324,14 +324,14 @@ bool sc_spans_next_due(struct sc_spans *spans, unsigned stripe, struct sc_access
     const struct sc_span *span = sc_spans_at(spans, id);
     *change = (struct sc_access_change){sc_span_start(span),
                                         sc_span_end(span) - sc_span_start(span), SC_ACCESS_ALL, id};
-    take_neighbours(spans, change);
+    extend_over_neighbours(spans, change);
     return true;
 }
 
 /* Removes the first due span from the stripe's list and returns it, if it lies within the change.
  * 0: the change has no more. */
-static uint32_t take_due(struct sc_spans *spans, unsigned stripe,
-                         const struct sc_access_change *change)
+static uint32_t pop_due_end(struct sc_spans *spans, unsigned stripe,
+                            const struct sc_access_change *change)
 {
     uint32_t id = atomic_load_explicit(&spans->due_ended[stripe], memory_order_relaxed);
     if (!id || sc_span_start(sc_spans_at(spans, id)) - change->address >= change->size_bytes)
@@ -357,8 +357,8 @@ static void set_applied_without_lock(struct sc_spans *spans, uint32_t id)
 
 /* Removes the due beginning of a span, if the change is one. A change that makes pages accessible
  * is an end. Returns whether it was a beginning. */
-static bool take_begun(struct sc_spans *spans, unsigned stripe,
-                       const struct sc_access_change *change)
+static bool pop_due_beginning(struct sc_spans *spans, unsigned stripe,
+                              const struct sc_access_change *change)
 {
     if (change->access == SC_ACCESS_ALL)
         return false;
@@ -378,13 +378,13 @@ static void clear_due_stripe(struct sc_spans *spans, unsigned stripe)
 }
 
 /* Removes what was due for the change: the beginning, or all ended spans that lie within it
- * (take_neighbours). */
+ * (extend_over_neighbours). */
 void sc_spans_note_applied(struct sc_spans *spans, unsigned stripe,
                            const struct sc_access_change *change)
 {
-    if (take_begun(spans, stripe, change))
+    if (pop_due_beginning(spans, stripe, change))
         return;
-    for (uint32_t id; (id = take_due(spans, stripe, change)) != 0;)
+    for (uint32_t id; (id = pop_due_end(spans, stripe, change)) != 0;)
         set_applied_without_lock(spans, id);
     clear_due_stripe(spans, stripe);
 }
@@ -395,9 +395,9 @@ bool sc_spans_postpone(struct sc_spans *spans, unsigned stripe,
                        const struct sc_access_change *change)
 {
     SC_ASSERT_GUARDED(&spans->pool);
-    if (take_begun(spans, stripe, change))
+    if (pop_due_beginning(spans, stripe, change))
         return false;
-    for (uint32_t id; (id = take_due(spans, stripe, change)) != 0;) {
+    for (uint32_t id; (id = pop_due_end(spans, stripe, change)) != 0;) {
         struct sc_span *span = sc_spans_at(spans, id);
         sc_spans_set_unapplied(spans, id);
         sc_spans_count_unreadable(&spans->unreadable, span, 1);

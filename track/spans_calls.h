@@ -1,4 +1,10 @@
 /* Functions of the spans (track/spans.h) for callers that need not see their records. Lock-free. */
+
+/* Terms (docs/glossary.md):
+ *   span: a run of pages that one operation wants protected
+ *   stripe: a set of pages that share one of the guard's locks
+ */
+
 #ifndef SC_TRACK_SPANS_CALLS_H
 #define SC_TRACK_SPANS_CALLS_H
 

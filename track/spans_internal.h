@@ -1,4 +1,13 @@
 /* What the files that make up the spans (track/spans*.c) share, and no others. */
+
+/* Terms (docs/glossary.md):
+ *   apply: to make the system calls that bring pages into line with the spans
+ *   grid: the index that finds what lies at an address
+ *   span: a run of pages that one operation wants protected
+ *   stripe: a set of pages that share one of the guard's locks
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ */
+
 #ifndef SC_TRACK_SPANS_INTERNAL_H
 #define SC_TRACK_SPANS_INTERNAL_H
 

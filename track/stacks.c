@@ -42,7 +42,7 @@ struct renaming {
 
 /* Replaces the frames of one stored stack. Returns true, which ends the walk, if the question was
  * only whether there is any such frame and there is. */
-static bool rename_frames(struct sc_depot_record *record, void *context)
+static bool replace_frames(struct sc_depot_record *record, void *context)
 {
     const struct renaming *renaming = context;
     bool any = false;
@@ -60,5 +60,5 @@ static bool rename_frames(struct sc_depot_record *record, void *context)
 
 bool sc_stacks_replace_frames(uintptr_t start, uintptr_t end, uint64_t word)
 {
-    return sc_depot_visit(&stacks, rename_frames, &(struct renaming){start, end, word});
+    return sc_depot_visit(&stacks, replace_frames, &(struct renaming){start, end, word});
 }

@@ -3,6 +3,11 @@
  * Every copy calls sc_stacks_put. It is lock-free, and allocates (with mmap, never malloc) only for
  * a stack that is new. Ids are never used again; 0 is no stack. When the bounded depot is full,
  * sc_stacks_put returns 0. Safe on any thread, inside of libc hooks and in a signal handler. */
+
+/* Terms (docs/glossary.md):
+ *   hook: our function in the place of one of the C library's
+ */
+
 #ifndef SC_TRACK_STACKS_H
 #define SC_TRACK_STACKS_H
 

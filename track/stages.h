@@ -10,6 +10,15 @@
  * a notifier notifies of ends with one number of the launch's stream.
  *
  * Locks: none. Plain data. */
+
+/* Terms (docs/glossary.md):
+ *   notifier: a node that tells the host, in a way that the library sees, that earlier nodes are
+ *       done
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   point: all work issued on a stream so far, with what that work had waited for (its clock)
+ *   stage: the part of a graph's nodes that one notifier tells the host of
+ */
+
 #ifndef SC_TRACK_STAGES_H
 #define SC_TRACK_STAGES_H
 

@@ -15,7 +15,7 @@ enum {
 
 /* Returns how many slots the next block has: as many as all before it together. To have the driver
  * register a block takes as long as a hundred snapshots, while threads wait for the driver. */
-static size_t slot_count(const struct sc_slot_list *list)
+static size_t next_block_slots(const struct sc_slot_list *list)
 {
     size_t bytes = list->bytes < NEXT_MAX_BYTES ? list->bytes : NEXT_MAX_BYTES;
     size_t count = (bytes ? bytes : SC_STAGING_BLOCK_BYTES) / list->slot_bytes;
@@ -74,8 +74,8 @@ bool sc_staging_next_block(const struct sc_staging *staging, size_t size_bytes,
         return false;
     const struct sc_slot_list *list = &staging->classes[size_class];
     block->size_class = size_class;
-    block->bytes = slot_count(list) * list->slot_bytes;
-    block->record_bytes = slot_count(list) * sizeof(struct sc_slot);
+    block->bytes = next_block_slots(list) * list->slot_bytes;
+    block->record_bytes = next_block_slots(list) * sizeof(struct sc_slot);
     return list->bytes + block->bytes <= most_bytes(list);
 }
 
@@ -109,7 +109,7 @@ static inline bool is_complete(const struct sc_slot *slot)
     return !slot->ticket.stream || sc_order_complete(slot->staging->order, &slot->ticket);
 }
 
-static void drop_stream(struct sc_slot *slot)
+static void release_stream(struct sc_slot *slot)
 {
     if (slot->has_stream)
         sc_order_unreference(slot->staging->order, slot->ticket.stream);
@@ -118,12 +118,12 @@ static void drop_stream(struct sc_slot *slot)
 
 /* Takes a slot that is no longer read out of the list. Slots that are still read are moved to the
  * end. */
-static struct sc_slot *take_from(struct sc_slot_list *list)
+static struct sc_slot *pop_complete_slot(struct sc_slot_list *list)
 {
     for (unsigned tries = 0; list->first && tries < TRIES_MAX; tries++) {
         struct sc_slot *slot = pop_slot(list);
         if (is_complete(slot)) {
-            drop_stream(slot);
+            release_stream(slot);
             return slot;
         }
         append_slot(list, slot);
@@ -146,7 +146,7 @@ bool sc_staging_remove(struct sc_staging *staging, const struct sc_slot *records
     for (; slot; slot = next) {
         next = slot->next;
         if (slot >= records && slot < records + count)
-            drop_stream(slot);
+            release_stream(slot);
         else
             append_slot(list, slot);
     }
@@ -154,8 +154,8 @@ bool sc_staging_remove(struct sc_staging *staging, const struct sc_slot *records
     return true;
 }
 
-/* Changed under the lock only; read without it. */
-static void change_taken(struct sc_staging *staging, int by)
+/* Counts slots that are given out. Called under the lock only; the count is read without it. */
+static void count_taken(struct sc_staging *staging, int by)
 {
     unsigned taken = atomic_load_explicit(&staging->taken, memory_order_relaxed);
     atomic_store_explicit(&staging->taken, taken + (unsigned)by, memory_order_release);
@@ -166,15 +166,15 @@ struct sc_slot *sc_staging_take(struct sc_staging *staging, size_t size_bytes)
     struct sc_slot *slot = NULL;
     for (unsigned c = 0; c < SC_STAGING_CLASSES && !slot; c++)
         if (size_bytes <= staging->classes[c].slot_bytes)
-            slot = take_from(&staging->classes[c]);
+            slot = pop_complete_slot(&staging->classes[c]);
     if (slot)
-        change_taken(staging, 1);
+        count_taken(staging, 1);
     return slot;
 }
 
 /* Adds the slot to the list of its class: in front, or at the end if its operation is not complete.
  */
-static void give_slot(struct sc_slot *slot, bool complete)
+static void add_to_list(struct sc_slot *slot, bool complete)
 {
     SC_ASSERT(slot->size_class < SC_STAGING_CLASSES && !slot->has_stream);
     SC_ASSERT(atomic_load_explicit(&slot->staging->taken, memory_order_relaxed) != 0);
@@ -187,13 +187,13 @@ static void give_slot(struct sc_slot *slot, bool complete)
         sc_order_reference(slot->staging->order, slot->ticket.stream);
         slot->has_stream = true;
     }
-    change_taken(slot->staging, -1); /* last: then the record may be freed */
+    count_taken(slot->staging, -1); /* last: then the record may be freed */
 }
 
 void sc_staging_release(struct sc_slot *slot, const struct sc_ticket *ticket)
 {
     slot->ticket = *ticket;
-    give_slot(slot, is_complete(slot));
+    add_to_list(slot, is_complete(slot));
 }
 
 /* ---- what streams keep ---- */
@@ -204,14 +204,14 @@ static _Atomic(struct sc_slot *) *kept_by(struct sc_order *order, uint32_t strea
 }
 
 /* Are there slots of this class enough that a stream may keep one? */
-static bool has_enough(const struct sc_slot *slot)
+static bool can_spare(const struct sc_slot *slot)
 {
     const struct sc_slot_list *list = &slot->staging->classes[slot->size_class];
     return list->first || list->bytes + SC_STAGING_BLOCK_BYTES <= most_bytes(list);
 }
 
 /* Makes the stream keep the slot, if it keeps none. Returns false if it keeps another one. */
-static bool offer(_Atomic(struct sc_slot *) *kept, struct sc_slot *slot)
+static bool set_kept(_Atomic(struct sc_slot *) *kept, struct sc_slot *slot)
 {
     struct sc_slot *none = NULL;
     return atomic_compare_exchange_strong_explicit(kept, &none, slot, memory_order_release,
@@ -219,10 +219,10 @@ static bool offer(_Atomic(struct sc_slot *) *kept, struct sc_slot *slot)
 }
 
 /* May the stream keep a slot of this class, and keeps none? */
-static inline bool keeps_none(struct sc_stream *stream, const struct sc_slot *slot)
+static inline bool may_keep(struct sc_stream *stream, const struct sc_slot *slot)
 {
     return !atomic_load_explicit(&stream->kept_slots[slot->size_class], memory_order_relaxed) &&
-           !stream->removed && has_enough(slot);
+           !stream->removed && can_spare(slot);
 }
 
 void sc_staging_put_back(struct sc_slot *slot)
@@ -237,9 +237,9 @@ void sc_staging_release_to_stream(struct sc_slot *slot, const struct sc_ticket *
     struct sc_stream *stream = sc_order_stream(slot->staging->order, ticket->stream);
     slot->ticket = *ticket;
     bool complete = is_complete(slot);
-    if (complete && keeps_none(stream, slot) && offer(&stream->kept_slots[slot->size_class], slot))
+    if (complete && may_keep(stream, slot) && set_kept(&stream->kept_slots[slot->size_class], slot))
         return;
-    give_slot(slot, complete);
+    add_to_list(slot, complete);
 }
 
 /* Takes the slot that the stream keeps. It may be of another context's staging memory. Then it is
@@ -267,11 +267,11 @@ void sc_staging_refill_kept(const struct sc_slot *slot, uint32_t id)
     struct sc_staging *staging = slot->staging;
     struct sc_stream *stream = sc_order_stream(staging->order, id);
     struct sc_slot *next =
-        keeps_none(stream, slot) ? take_from(&staging->classes[slot->size_class]) : NULL;
+        may_keep(stream, slot) ? pop_complete_slot(&staging->classes[slot->size_class]) : NULL;
     if (!next)
         return;
-    change_taken(staging, 1);
-    if (!offer(&stream->kept_slots[slot->size_class], next))
+    count_taken(staging, 1);
+    if (!set_kept(&stream->kept_slots[slot->size_class], next))
         sc_staging_put_back(next);
 }
 
@@ -296,5 +296,5 @@ void sc_staging_end(struct sc_staging *staging)
     sc_staging_release_all_kept(staging->order);
     for (unsigned c = 0; c < SC_STAGING_CLASSES; c++)
         for (struct sc_slot *slot = staging->classes[c].first; slot; slot = slot->next)
-            drop_stream(slot);
+            release_stream(slot);
 }

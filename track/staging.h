@@ -8,6 +8,18 @@
  * add a block, up to a limit.
  *
  * Locks: every function needs the tracker's lock, except those that say "lock-free". */
+
+/* Terms (docs/glossary.md):
+ *   complete: finished by the device, whether or not the program knows
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   slot: the place of one snapshot in staging memory
+ *   snapshot: a copy of a small source, which the device reads instead of the source
+ *   source: the memory that a copy reads
+ *   staging memory: pinned memory of the library's, cut into slots for snapshots
+ *   ticket: the name of an operation: its stream, its number there, and its epoch
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ */
+
 #ifndef SC_TRACK_STAGING_H
 #define SC_TRACK_STAGING_H
 

@@ -1,6 +1,18 @@
 /* The front of the tracker's record of a stream, and one word for the whole process: what each call
  * looks at first. A call that finds something rare there takes a slower way. Lock-free, and safe in
  * a signal handler; to change it, the tracker's lock is needed (track/order.h). */
+
+/* Terms (docs/glossary.md):
+ *   blocking stream: a stream without CU_STREAM_NON_BLOCKING
+ *   in flight: issued, and the host does not know yet that it is done
+ *   join: to merge a point into what a stream, another point or the host has waited for
+ *   legacy stream: a context's default stream, which is ordered with all its blocking streams
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   signal: a message of the device to the host that the library does not see. Not a Unix signal
+ *   tie: what the next call on a stream may come after besides the stream's own work
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ */
+
 #ifndef SC_TRACK_STREAM_FRONT_H
 #define SC_TRACK_STREAM_FRONT_H
 
@@ -22,8 +34,8 @@ enum sc_attends {
 /* The ties of a stream: what its next call may come after besides the stream's own work. */
 enum sc_ties {
     /* The next call may come after work on the legacy stream, or on all blocking streams: the
-     * stream is a blocking one, or the legacy stream of a context that has or had a blocking
-     * one. */
+     * stream is a blocking one, or the legacy stream of a context that has or had a blocking one.
+     * Whether such work is left on the legacy stream is told by sc_order_is_tied. */
     SC_TIE_KIND = 1,
     SC_TIE_DUE = 2,    /* what its context was told to wait for and the stream has not joined yet */
     SC_TIE_JOINED = 4, /* what the stream itself has waited for */

@@ -99,8 +99,8 @@ void sc_track_remove_stream(struct sc_track *track, uint32_t stream)
 }
 
 /* Begins a call on a stream that may come after work of other streams. */
-static __attribute__((noinline)) void begin_behind(struct sc_track *track, uint32_t stream,
-                                                   struct sc_order_call *call)
+static __attribute__((noinline)) void begin_call_locked(struct sc_track *track, uint32_t stream,
+                                                        struct sc_order_call *call)
 {
     if (!sc_order_must_begin_call(&track->order, stream))
         return;
@@ -113,7 +113,7 @@ void sc_track_begin_call(struct sc_track *track, uint32_t stream, struct sc_orde
 {
     call->stream = 0;
     if (!sc_order_is_by_itself(&track->order, stream))
-        begin_behind(track, stream, call);
+        begin_call_locked(track, stream, call);
 }
 
 struct sc_point sc_track_call_point(struct sc_track *track, uint32_t stream,
@@ -171,7 +171,7 @@ void sc_track_note_stream_wait(struct sc_track *track, uint32_t stream, uint32_t
     unlock(track);
 }
 
-static __attribute__((noinline)) void joined_event_point(struct sc_track *track, uintptr_t event,
+static __attribute__((noinline)) void event_point_locked(struct sc_track *track, uintptr_t event,
                                                          struct sc_point *point)
 {
     lock(track);
@@ -184,7 +184,7 @@ struct sc_point sc_track_event_point(struct sc_track *track, uintptr_t event)
 {
     struct sc_point point;
     if (!sc_events_plain_point(&track->events, event, &point))
-        joined_event_point(track, event, &point);
+        event_point_locked(track, event, &point);
     return point;
 }
 
@@ -201,7 +201,7 @@ void sc_track_event_work(struct sc_track *track, uintptr_t event, struct sc_poin
                          struct sc_behind *behind)
 {
     if (!sc_events_plain_point(&track->events, event, point))
-        joined_event_point(track, event, point);
+        event_point_locked(track, event, point);
     *behind = (struct sc_behind){point->stream, point->work_ticks};
     if (is_all_known(track, point))
         *point = (struct sc_point){0};
@@ -231,9 +231,9 @@ static void retire_in_batches(struct sc_track *track, uint32_t stream, struct sc
 }
 
 /* Stores the results of the last comparisons, and makes the next ones. */
-static __attribute__((noinline)) void compare_some(struct sc_track *track,
-                                                   const struct sc_point *point,
-                                                   struct sc_comparisons *comparisons)
+static __attribute__((noinline)) void end_and_begin_comparisons(struct sc_track *track,
+                                                                const struct sc_point *point,
+                                                                struct sc_comparisons *comparisons)
 {
     sc_library_lock_enter(); /* no signal handler stops the thread in between */
     lock(track);
@@ -252,7 +252,7 @@ void sc_track_compare_sources(struct sc_track *track, const struct sc_point *poi
     if (!sc_comparisons_may_be_needed(&track->order, point))
         return;
     do
-        compare_some(track, point, comparisons);
+        end_and_begin_comparisons(track, point, comparisons);
     while (comparisons->count && sc_comparisons_may_be_needed(&track->order, point));
 }
 
@@ -302,7 +302,7 @@ void sc_track_release_point(struct sc_track *track, struct sc_point *point)
 
 /* Begins the record of an event on a stream that may have joined others. Unless the stream is a
  * legacy one among blocking ones, the record is no work, and its call ends at once. */
-static __attribute__((noinline)) void begin_joined_record(struct sc_track *track, uint32_t stream,
+static __attribute__((noinline)) void begin_record_locked(struct sc_track *track, uint32_t stream,
                                                           struct sc_order_call *call,
                                                           struct sc_point *point)
 {
@@ -319,7 +319,7 @@ void sc_track_begin_record(struct sc_track *track, uint32_t stream, struct sc_or
 {
     call->stream = 0;
     if (!sc_order_plain_point(&track->order, stream, point))
-        begin_joined_record(track, stream, call, point);
+        begin_record_locked(track, stream, call, point);
 }
 
 void sc_track_end_record(struct sc_track *track, struct sc_order_call *call, bool issued)
@@ -331,7 +331,7 @@ void sc_track_end_record(struct sc_track *track, struct sc_order_call *call, boo
     unlock(track);
 }
 
-static __attribute__((noinline)) void set_joined_event(struct sc_track *track, uintptr_t event,
+static __attribute__((noinline)) void set_event_locked(struct sc_track *track, uintptr_t event,
                                                        struct sc_point *point)
 {
     lock(track);
@@ -342,12 +342,12 @@ static __attribute__((noinline)) void set_joined_event(struct sc_track *track, u
 void sc_track_set_event(struct sc_track *track, uintptr_t event, struct sc_point *point)
 {
     if (!sc_events_set_plain(&track->events, event, point))
-        set_joined_event(track, event, point);
+        set_event_locked(track, event, point);
 }
 
 /* Does a wait for the event order nothing? That can be told without the lock if its point has no
  * clock, and the stream is no legacy stream among blocking ones, where a wait is work. */
-static bool is_plainly_known(struct sc_track *track, uint32_t stream, uintptr_t event)
+static bool is_known_without_lock(struct sc_track *track, uint32_t stream, uintptr_t event)
 {
     struct sc_point point;
     return !sc_order_is_among_blocking(sc_order_stream(&track->order, stream)) &&
@@ -365,7 +365,7 @@ void sc_track_begin_wait(struct sc_track *track, uint32_t stream, uintptr_t even
     struct sc_point point;
     wait->event = event;
     wait->call.stream = 0;
-    if (is_plainly_known(track, stream, event))
+    if (is_known_without_lock(track, stream, event))
         return;
     lock(track);
     bool is_work = sc_order_is_among_blocking(sc_order_stream(&track->order, stream));
@@ -439,14 +439,14 @@ bool sc_track_is_known_done(struct sc_track *track, const struct sc_ticket *tick
     return sc_order_known_done(&track->order, ticket);
 }
 
-bool sc_track_is_due(struct sc_track *track, uint32_t stream)
-{
-    return sc_order_is_due(&track->order, stream);
-}
-
 bool sc_track_is_all_known(struct sc_track *track, uint32_t stream)
 {
     return sc_order_is_all_known(&track->order, stream);
+}
+
+bool sc_track_is_tied(struct sc_track *track, uint32_t stream, unsigned ties)
+{
+    return sc_order_is_tied(&track->order, stream, ties);
 }
 
 bool sc_track_is_context_known(struct sc_track *track, uint32_t legacy)
@@ -479,7 +479,7 @@ void sc_track_conflicts(struct sc_track *track, const struct sc_op_info *info, b
 
 /* Counts operations as not watched whose sources could not be copied, and so will not be compared.
  */
-static void note_uncompared(struct sc_track *track)
+static void count_uncompared(struct sc_track *track)
 {
     struct sc_unwatched *uncompared = &track->inflight.uncompared;
     if (uncompared->operations == 0)
@@ -547,14 +547,14 @@ void sc_track_issue(struct sc_track *track, struct sc_order_call *call, struct s
                           memory_order_relaxed);
     for (unsigned i = 0; i < count; i++)
         issue_locked(track, &infos[i], issued);
-    note_uncompared(track);
+    count_uncompared(track);
     publish_watch(track);
     unlock(track);
 }
 
 /* ---- kernels ---- */
 
-static bool has_byte(const struct sc_kernel_host *host, uintptr_t address)
+static bool lists_byte(const struct sc_kernel_host *host, uintptr_t address)
 {
     for (unsigned i = 0; i < host->count; i++)
         if (host->bytes[i].address == address)
@@ -574,7 +574,7 @@ void sc_track_find_kernel_host(struct sc_track *track, const uintptr_t *addresse
         uint32_t range = sc_grid_find_at_locked(&inflight->range_grid, addresses[i]);
         const struct sc_range_info info = sc_track_reread_range(track, range);
         if ((info.kind == SC_PINNED || info.kind == SC_REGISTERED) && range &&
-            !has_byte(host, addresses[i]))
+            !lists_byte(host, addresses[i]))
             host->bytes[host->count++] =
                 (struct sc_kernel_byte){addresses[i], sc_kernel_flags_digest(inflight, range)};
     }

@@ -18,6 +18,14 @@
  *
  * Handles are the driver's own (CUstream, CUevent) as integers. Streams are named by the ids that
  * sc_track_add_stream gave them. */
+
+/* Terms (docs/glossary.md):
+ *   hook: our function in the place of one of the C library's
+ *   in flight: issued, and the host does not know yet that it is done
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ */
+
 #ifndef SC_TRACK_TRACK_H
 #define SC_TRACK_TRACK_H
 

@@ -9,6 +9,20 @@
  *
  * A simple copy becomes an operation like any other (track/inflight.h): it is found, compared and
  * forgotten as they are. */
+
+/* Terms (docs/glossary.md):
+ *   in flight: issued, and the host does not know yet that it is done
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   range: host memory that the driver knows: one allocation or one registration
+ *   simple copy: a copy between device and pinned memory, on a stream without ties, with no
+ *       conflict
+ *   slot: the place of one snapshot in staging memory
+ *   snapshot: a copy of a small source, which the device reads instead of the source
+ *   source: the memory that a copy reads
+ *   ticket: the name of an operation: its stream, its number there, and its epoch
+ *   tie: what the next call on a stream may come after besides the stream's own work
+ */
+
 #ifndef SC_TRACK_TRACK_COPIES_H
 #define SC_TRACK_TRACK_COPIES_H
 

@@ -1,5 +1,16 @@
 /* The part of the tracker that every free() of the process, and every copy, reads first. All
  * functions are lock-free, and safe in a signal handler. */
+
+/* Terms (docs/glossary.md):
+ *   complete: finished by the device, whether or not the program knows
+ *   guard: page protection of the memory of operations in flight
+ *   join: to merge a point into what a stream, another point or the host has waited for
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   range: host memory that the driver knows: one allocation or one registration
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ *   unfinished work: other work that may still run on a stream, as far as noted times tell
+ */
+
 #ifndef SC_TRACK_TRACK_FRONT_H
 #define SC_TRACK_TRACK_FRONT_H
 

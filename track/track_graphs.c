@@ -108,7 +108,7 @@ static uint32_t find_last_run(struct sc_track *track, const struct sc_graph_use 
 
 /* Makes the operations unjudged that notifiers of the exec notify of: the host may learn that they
  * are done, and it is not known when. */
-static void unjudge_told(struct sc_track *track, uint32_t exec, uint32_t stream)
+static void unjudge_notified_ops(struct sc_track *track, uint32_t exec, uint32_t stream)
 {
     const struct sc_exec *known = &sc_graphs_at(&track->graphs, exec)->exec;
     for (uint32_t i = 0; i < known->host_runs && known->runs.list[i].stage; i++) {
@@ -147,7 +147,7 @@ void sc_track_note_launch_records(struct sc_track *track, uint32_t exec, struct 
         sc_events_set(&track->events, &track->order, event->event, &stands);
     }
     if (stages->broken)
-        unjudge_told(track, exec, point->stream);
+        unjudge_notified_ops(track, exec, point->stream);
     sc_order_release_point(&track->order, point);
     unlock(track);
 }

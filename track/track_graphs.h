@@ -3,6 +3,21 @@
  *
  * Locks: every function takes the tracker's lock for itself, unless its comment says "lock-free".
  */
+
+/* Terms (docs/glossary.md):
+ *   complete: finished by the device, whether or not the program knows
+ *   exec: an instantiated graph (CUgraphExec)
+ *   guard: page protection of the memory of operations in flight
+ *   in flight: issued, and the host does not know yet that it is done
+ *   legacy stream: a context's default stream, which is ordered with all its blocking streams
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   origin: the call that made a buffer or a stream, with its stack
+ *   point: all work issued on a stream so far, with what that work had waited for (its clock)
+ *   range: host memory that the driver knows: one allocation or one registration
+ *   stage: the part of a graph's nodes that one notifier tells the host of
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ */
+
 #ifndef SC_TRACK_TRACK_GRAPHS_H
 #define SC_TRACK_TRACK_GRAPHS_H
 

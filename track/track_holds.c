@@ -12,14 +12,14 @@
 
 enum { DROPPED_AT_ONCE = 64 };
 
-static bool is_hurt(const struct sc_deallocation *request, const struct sc_op *op)
+static bool comes_too_early_for(const struct sc_deallocation *request, const struct sc_op *op)
 {
     return !request->hurts || request->hurts(&op->info);
 }
 
 /* Need the hold not wait for the operation? If the device reads a snapshot, the memory need not
  * stay. The driver's own memory stays all the same: to give it back would make the driver wait. */
-static bool need_not_wait(const struct sc_hold *hold, const struct sc_op_info *info)
+static bool is_exempt_from_wait(const struct sc_hold *hold, const struct sc_op_info *info)
 {
     return sc_ops_is_copied(info) && !sc_hold_is_drivers(hold->kind);
 }
@@ -31,7 +31,7 @@ static bool require_ops(struct sc_track *track, const struct sc_deallocation *re
     struct sc_hold *hold = sc_holds_at(&track->holds, id);
     SC_INFLIGHT_EACH (walk, &track->inflight, request->address, request->size_bytes) {
         const struct sc_op_info *info = &walk.op->info;
-        if (!is_hurt(request, walk.op) || need_not_wait(hold, info) ||
+        if (!comes_too_early_for(request, walk.op) || is_exempt_from_wait(hold, info) ||
             (request->passes_kernels && sc_ops_is_kernel(info)))
             continue;
         hold->written |= sc_direction_writes_host(info->direction);
@@ -96,7 +96,7 @@ static void drop_ops(struct sc_track *track, const struct sc_deallocation *reque
     do {
         count = 0;
         SC_INFLIGHT_EACH (walk, &track->inflight, request->address, request->size_bytes) {
-            if (is_hurt(request, walk.op) &&
+            if (comes_too_early_for(request, walk.op) &&
                 (!complete_only || sc_order_complete(&track->order, &walk.op->info.ticket)))
                 found[count++] = walk.at.id;
             if (count == DROPPED_AT_ONCE)
@@ -121,7 +121,7 @@ void sc_track_note_allocated(struct sc_track *track, uintptr_t address, size_t s
 
 /* Removes the range of memory that goes back to the driver when the hold ends. Another thread may
  * end the hold at any time, and a range at the address is a new one then. */
-static void end_range(struct sc_track *track, const struct sc_deallocation *request)
+static void remove_range_of_hold(struct sc_track *track, const struct sc_deallocation *request)
 {
     uint32_t range = sc_grid_find_at_locked(&track->inflight.range_grid, request->address);
     if (request->held && sc_hold_is_drivers(request->kind) && range)
@@ -138,7 +138,7 @@ static bool find_judged(struct sc_track *track, struct sc_deallocation *request,
     bool has_others = false;
     SC_INFLIGHT_EACH (walk, &track->inflight, request->address, request->size_bytes) {
         const struct sc_op_info *info = &walk.op->info;
-        if (!is_hurt(request, walk.op))
+        if (!comes_too_early_for(request, walk.op))
             continue;
         *to_be_held |= !request->passes_kernels || !sc_ops_is_kernel(info);
         has_others |= !sc_shape_row_touches_folded(&taken, &info->shape, &info->fold) ||
@@ -170,7 +170,7 @@ void sc_track_deallocate(struct sc_track *track, struct sc_deallocation *request
         drop_ops(track, request, /*complete_only*/ false);
     if (request->by_graph)
         sc_graphs_note_freed(&track->graphs, request->address, request->size_bytes, &request->by);
-    end_range(track, request);
+    remove_range_of_hold(track, request);
     publish_watch(track);
     unlock(track);
 }
@@ -187,7 +187,7 @@ bool sc_track_overlaps(struct sc_track *track, uintptr_t address, size_t size_by
 
 /* Drops complete operations on the memory, which launches have used after it was freed. The next
  * owner of the memory must not be reported because of them. */
-static void forget_users(struct sc_track *track, const struct sc_release *release)
+static void drop_complete_ops(struct sc_track *track, const struct sc_release *release)
 {
     const struct sc_deallocation all = {.address = release->address,
                                         .size_bytes = release->size_bytes};
@@ -209,7 +209,7 @@ struct sc_release sc_track_take_ready(struct sc_track *track, uint64_t after_age
         release.context = hold->context;
         release.since_ns = hold->since_ns;
         release.age = hold->age;
-        forget_users(track, &release);
+        drop_complete_ops(track, &release);
     }
     unlock(track);
     return release;

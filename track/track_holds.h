@@ -3,6 +3,18 @@
  *
  * Locks: every function takes the tracker's lock for itself, unless its comment says "lock-free".
  */
+
+/* Terms (docs/glossary.md):
+ *   complete: finished by the device, whether or not the program knows
+ *   hazard: a mistake that may do harm: a code, the operation it hurts, and the event
+ *   hold: memory that the program has freed while the device used it, kept until the device is
+ *       done
+ *   in flight: issued, and the host does not know yet that it is done
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   range: host memory that the driver knows: one allocation or one registration
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ */
+
 #ifndef SC_TRACK_TRACK_HOLDS_H
 #define SC_TRACK_TRACK_HOLDS_H
 

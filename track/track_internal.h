@@ -1,5 +1,16 @@
 /* What the files of the tracker (track/track*.c) share with each other alone: most of all its lock,
  * which all their functions take. */
+
+/* Terms (docs/glossary.md):
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   range: host memory that the driver knows: one allocation or one registration
+ *   simple copy: a copy between device and pinned memory, on a stream without ties, with no
+ *       conflict
+ *   snapshot: a copy of a small source, which the device reads instead of the source
+ *   source: the memory that a copy reads
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ */
+
 #ifndef SC_TRACK_TRACK_INTERNAL_H
 #define SC_TRACK_TRACK_INTERNAL_H
 

@@ -2,6 +2,21 @@
  *
  * Locks: every function takes the tracker's lock for itself, unless its comment says "lock-free".
  */
+
+/* Terms (docs/glossary.md):
+ *   complete: finished by the device, whether or not the program knows
+ *   flag: a word in host memory by which a kernel tells the host how far it has come
+ *   in flight: issued, and the host does not know yet that it is done
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   range: host memory that the driver knows: one allocation or one registration
+ *   seal: to compare a source for the last time, because the device is about to write it
+ *   slot: the place of one snapshot in staging memory
+ *   snapshot: a copy of a small source, which the device reads instead of the source
+ *   source: the memory that a copy reads
+ *   ticket: the name of an operation: its stream, its number there, and its epoch
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ */
+
 #ifndef SC_TRACK_TRACK_OPS_H
 #define SC_TRACK_TRACK_OPS_H
 

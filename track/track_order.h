@@ -2,6 +2,18 @@
  *
  * Locks: every function takes the tracker's lock for itself, unless its comment says "lock-free".
  */
+
+/* Terms (docs/glossary.md):
+ *   blocking stream: a stream without CU_STREAM_NON_BLOCKING
+ *   complete: finished by the device, whether or not the program knows
+ *   due: of a wait: a context was told to wait, and the stream has still to join it
+ *   legacy stream: a context's default stream, which is ordered with all its blocking streams
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   point: all work issued on a stream so far, with what that work had waited for (its clock)
+ *   source: the memory that a copy reads
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ */
+
 #ifndef SC_TRACK_TRACK_ORDER_H
 #define SC_TRACK_TRACK_ORDER_H
 

@@ -1,5 +1,12 @@
 /* Pointers to those parts of the process's tracker that other modules may use without the tracker's
  * lock. */
+
+/* Terms (docs/glossary.md):
+ *   range: host memory that the driver knows: one allocation or one registration
+ *   span: a run of pages that one operation wants protected
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ */
+
 #ifndef SC_TRACK_TRACK_PARTS_H
 #define SC_TRACK_TRACK_PARTS_H
 

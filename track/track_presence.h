@@ -1,5 +1,12 @@
 /* Tells hooks and wrappers whether the tracker has anything of a kind at all, so that most calls
  * need not look further. Lock-free, and safe in a signal handler. */
+
+/* Terms (docs/glossary.md):
+ *   hook: our function in the place of one of the C library's
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ *   wrapper: our function in the place of one of the driver's
+ */
+
 #ifndef SC_TRACK_TRACK_PRESENCE_H
 #define SC_TRACK_TRACK_PRESENCE_H
 

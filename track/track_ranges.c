@@ -56,7 +56,7 @@ enum { RANGES_REMEMBERED = 4, PLACE_SHIFT = 16, BLOCK_SHIFT = 21 };
 static __thread _Atomic uint64_t last_ranges[RANGES_REMEMBERED]
     __attribute__((tls_model("initial-exec")));
 
-static inline _Atomic uint64_t *last_of(uintptr_t address)
+static inline _Atomic uint64_t *last_byte_of(uintptr_t address)
 {
     return &last_ranges[((address >> PLACE_SHIFT) + (address >> BLOCK_SHIFT)) % RANGES_REMEMBERED];
 }
@@ -77,12 +77,12 @@ static __attribute__((noinline)) uint32_t look_for_range(struct sc_track *track,
         id = sc_grid_find_at_locked(&track->inflight.range_grid, address);
         unlock(track);
     } else if (track == &sc_track && id) {
-        atomic_store_explicit(last_of(address), version | id, memory_order_relaxed);
+        atomic_store_explicit(last_byte_of(address), version | id, memory_order_relaxed);
     }
     return id;
 }
 
-static inline bool holds(const struct sc_range *range, uintptr_t address, size_t size_bytes)
+static inline bool covers(const struct sc_range *range, uintptr_t address, size_t size_bytes)
 {
     uintptr_t start = atomic_load_explicit(&range->node.address, memory_order_relaxed);
     size_t range_bytes = atomic_load_explicit(&range->node.size_bytes, memory_order_relaxed);
@@ -91,30 +91,30 @@ static inline bool holds(const struct sc_range *range, uintptr_t address, size_t
 
 /* Returns the range of the last look-up if it contains the address, or 0 if the range has to be
  * looked up. */
-static inline uint32_t remembered(struct sc_track *track, uintptr_t address, size_t size_bytes)
+static inline uint32_t find_remembered(struct sc_track *track, uintptr_t address, size_t size_bytes)
 {
-    uint64_t known = atomic_load_explicit(last_of(address), memory_order_relaxed);
+    uint64_t known = atomic_load_explicit(last_byte_of(address), memory_order_relaxed);
     uint32_t id = (uint32_t)known;
     return id && known - id == version_of_ranges(track) && track == &sc_track &&
-                   holds(sc_inflight_range(&track->inflight, id), address, size_bytes)
+                   covers(sc_inflight_range(&track->inflight, id), address, size_bytes)
                ? id
                : 0;
 }
 
 uint32_t sc_track_range_of(struct sc_track *track, uintptr_t address, size_t size_bytes)
 {
-    uint32_t id = remembered(track, address, size_bytes);
+    uint32_t id = find_remembered(track, address, size_bytes);
     if (__builtin_expect(id != 0, 1))
         return size_bytes ? id : 0;
     id = look_for_range(track, address);
-    return id && size_bytes && holds(sc_inflight_range(&track->inflight, id), address, size_bytes)
+    return id && size_bytes && covers(sc_inflight_range(&track->inflight, id), address, size_bytes)
                ? id
                : 0;
 }
 
 struct sc_range_info sc_track_find_range(struct sc_track *track, uintptr_t address)
 {
-    uint32_t id = remembered(track, address, 1);
+    uint32_t id = find_remembered(track, address, 1);
     return sc_track_reread_range(track, id ? id : look_for_range(track, address));
 }
 

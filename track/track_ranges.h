@@ -2,6 +2,16 @@
  *
  * Locks: every function takes the tracker's lock for itself, unless its comment says "lock-free".
  */
+
+/* Terms (docs/glossary.md):
+ *   in flight: issued, and the host does not know yet that it is done
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   origin: the call that made a buffer or a stream, with its stack
+ *   range: host memory that the driver knows: one allocation or one registration
+ *   source: the memory that a copy reads
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ */
+
 #ifndef SC_TRACK_TRACK_RANGES_H
 #define SC_TRACK_TRACK_RANGES_H
 

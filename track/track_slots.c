@@ -76,7 +76,7 @@ int sc_track_take_slot(struct sc_track *track, struct sc_staging *staging,
 /* ---- simple copies ---- */
 
 /* Does nothing in flight write the range, so that nothing conflicts with a read of it? */
-static bool is_still(struct sc_inflight *inflight, const struct sc_range *range)
+static bool has_no_writer(struct sc_inflight *inflight, const struct sc_range *range)
 {
     return !(atomic_load_explicit(&range->writer_count, memory_order_relaxed) |
              atomic_load_explicit(&inflight->nowhere->writer_count, memory_order_relaxed));
@@ -84,8 +84,8 @@ static bool is_still(struct sc_inflight *inflight, const struct sc_range *range)
 
 /* Are all operations in flight, in the range or in no range, of the copy's own stream, so that none
  * conflicts with a copy to the host? */
-static bool is_of_stream(struct sc_inflight *inflight, const struct sc_range *range,
-                         uint32_t stream)
+static bool has_only_ops_of_stream(struct sc_inflight *inflight, const struct sc_range *range,
+                                   uint32_t stream)
 {
     return !sc_inflight_may_conflict(range, true, stream) &&
            !sc_inflight_may_conflict(inflight->nowhere, true, stream);
@@ -105,13 +105,13 @@ static inline const struct sc_range *find_pinned(struct sc_track *track,
                : NULL;
 }
 
-static inline bool is_plain(const struct sc_range *range)
+static inline bool may_be_read_directly(const struct sc_range *range)
 {
     return atomic_load_explicit(&range->snapshots, memory_order_acquire) == SC_SNAPSHOTS_PLAIN;
 }
 
-static __attribute__((noinline)) void take_large(struct sc_track *track,
-                                                 struct sc_simple_copy *copy)
+static __attribute__((noinline)) void compare_large_source(struct sc_track *track,
+                                                           struct sc_simple_copy *copy)
 {
     struct sc_op_info info;
     copy->api = NULL;
@@ -123,12 +123,12 @@ static __attribute__((noinline)) void take_large(struct sc_track *track,
 
 /* Takes over the snapshot of an equal earlier copy for a small source, if the lock is free. While
  * other threads wait for the lock, it is quicker to copy the source again. */
-static void take_small(struct sc_track *track, struct sc_simple_copy *copy,
-                       const struct sc_range *range)
+static void take_over_small_snapshot(struct sc_track *track, struct sc_simple_copy *copy,
+                                     const struct sc_range *range)
 {
     if (!try_to_lock(track))
         return;
-    if (is_plain(range))
+    if (may_be_read_directly(range))
         copy->slot = sc_inflight_take_snapshot(&track->inflight, copy);
     unlock(track);
 }
@@ -139,9 +139,9 @@ static void take_snapshot(struct sc_track *track, struct sc_staging *staging,
 {
     if (sc_inflight_may_have_alike(&track->inflight, copy)) {
         if (copy->size_bytes >= SC_COMPARISONS_MIN_BYTES)
-            take_large(track, copy);
+            compare_large_source(track, copy);
         else
-            take_small(track, copy, range);
+            take_over_small_snapshot(track, copy, range);
     }
     copy->is_filled = copy->slot;
     if (!copy->slot)
@@ -157,8 +157,8 @@ bool sc_track_begin_simple_copy(struct sc_track *track, struct sc_staging *stagi
     const struct sc_range *range = find_pinned(track, copy);
     copy->slot = NULL;
     if (!range || copy->to_host)
-        return range && is_of_stream(inflight, range, copy->stream);
-    if (is_still(inflight, range) && is_plain(range))
+        return range && has_only_ops_of_stream(inflight, range, copy->stream);
+    if (has_no_writer(inflight, range) && may_be_read_directly(range))
         take_snapshot(track, staging, copy, range);
     return copy->slot;
 }
@@ -173,9 +173,9 @@ static bool issue_simply(struct sc_track *track, const struct sc_simple_copy *co
     if (!copy->slot && !sc_inflight_may_have_alike(inflight, copy))
         return false;
     lock(track);
-    bool done =
-        (copy->slot ? is_still(inflight, range) : is_of_stream(inflight, range, copy->stream)) &&
-        sc_inflight_issue_simple_copy(inflight, copy, ticket, overwritten);
+    bool done = (copy->slot ? has_no_writer(inflight, range)
+                            : has_only_ops_of_stream(inflight, range, copy->stream)) &&
+                sc_inflight_issue_simple_copy(inflight, copy, ticket, overwritten);
     if (done)
         atomic_store_explicit(&track->operations,
                               atomic_load_explicit(&track->operations, memory_order_relaxed) + 1,

@@ -1,5 +1,14 @@
 /* What other modules read of the tracker's streams. All functions are lock-free, and safe in a
  * signal handler. */
+
+/* Terms (docs/glossary.md):
+ *   complete: finished by the device, whether or not the program knows
+ *   legacy stream: a context's default stream, which is ordered with all its blocking streams
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   origin: the call that made a buffer or a stream, with its stack
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ */
+
 #ifndef SC_TRACK_TRACK_STREAMS_H
 #define SC_TRACK_TRACK_STREAMS_H
 
@@ -29,8 +38,10 @@ uint64_t sc_track_issued(struct sc_track *track, uint32_t stream);
  * to be done. See the functions called sc_order_* in track/order.h. */
 bool sc_track_is_complete(struct sc_track *track, const struct sc_ticket *ticket);
 bool sc_track_is_known_done(struct sc_track *track, const struct sc_ticket *ticket);
-bool sc_track_is_due(struct sc_track *track, uint32_t stream);
 bool sc_track_is_all_known(struct sc_track *track, uint32_t stream);
+
+/* Does one of these ties (enum sc_ties) bind the stream's next call? */
+bool sc_track_is_tied(struct sc_track *track, uint32_t stream, unsigned ties);
 
 /* Would the host learn nothing new from a wait for the context, of which this is the legacy stream?
  */

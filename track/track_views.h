@@ -1,5 +1,13 @@
 /* Questions to the tracker that change nothing and take no lock, for other modules: is there
  * anything at these addresses? All are safe in a signal handler. */
+
+/* Terms (docs/glossary.md):
+ *   in flight: issued, and the host does not know yet that it is done
+ *   range: host memory that the driver knows: one allocation or one registration
+ *   source: the memory that a copy reads
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ */
+
 #ifndef SC_TRACK_TRACK_VIEWS_H
 #define SC_TRACK_TRACK_VIEWS_H
 

@@ -1,4 +1,9 @@
 /* The tracker as a whole, for the files that make it up and for tests. */
+
+/* Terms (docs/glossary.md):
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ */
+
 #ifndef SC_TRACK_TRACKER_H
 #define SC_TRACK_TRACKER_H
 

@@ -29,7 +29,7 @@ static uint32_t open_count(struct sc_order *order)
     return atomic_load_explicit(&order->unseen.open, memory_order_relaxed);
 }
 
-static void add_to_open(struct sc_order *order, int change)
+static void change_open_count(struct sc_order *order, int change)
 {
     sc_order_attend(order, SC_ATTENDS_UNSEEN_WAITS, open_count(order) + (uint32_t)change != 0);
     atomic_store_explicit(&order->unseen.open, open_count(order) + (uint32_t)change,
@@ -57,7 +57,7 @@ static void append_wait(struct sc_order *order, uint32_t id)
     wait_at(order, id)->previous = order->unseen.last;
     *(order->unseen.last ? &wait_at(order, order->unseen.last)->next : &order->unseen.first) = id;
     order->unseen.last = id;
-    add_to_open(order, 1);
+    change_open_count(order, 1);
 }
 
 static void drop_wait(struct sc_order *order, uint32_t id)
@@ -67,7 +67,7 @@ static void drop_wait(struct sc_order *order, uint32_t id)
     *(wait->previous ? &wait_at(order, wait->previous)->next : &order->unseen.first) = wait->next;
     *(wait->next ? &wait_at(order, wait->next)->previous : &order->unseen.last) = wait->previous;
     sc_pool_release(&order->unseen.waits, id);
-    add_to_open(order, -1);
+    change_open_count(order, -1);
     SC_CHECK_OF(open_count(order), check_list(order));
     sc_order_unreference(order, stream);
 }
@@ -98,10 +98,10 @@ struct sc_ticket sc_unseen_begin(struct sc_order *order, uint32_t stream)
 }
 
 /* Notes that there is no memory to record a wait: every operation counts as unseen from now on. */
-static void lose_waits(struct sc_order *order)
+static void give_up_recording(struct sc_order *order)
 {
     if (!order->unseen.is_lost)
-        add_to_open(order, 1);
+        change_open_count(order, 1);
     order->unseen.is_lost = true;
 }
 
@@ -118,7 +118,7 @@ void sc_unseen_end(struct sc_order *order, const struct sc_ticket *from)
     uint32_t joined = find_to_join(order, from->stream);
     uint32_t id = joined ? joined : sc_pool_take(&order->unseen.waits);
     if (!id) {
-        lose_waits(order);
+        give_up_recording(order);
     } else if (joined) {
         wait_at(order, id)->until = until;
     } else {
@@ -131,7 +131,7 @@ void sc_unseen_end(struct sc_order *order, const struct sc_ticket *from)
 
 /* ---- what is behind a wait ---- */
 
-static bool is_over(struct sc_order *order, const struct wait *wait)
+static bool is_wait_over(struct sc_order *order, const struct wait *wait)
 {
     return sc_order_known_done(order, &wait->until);
 }
@@ -157,8 +157,8 @@ static struct sc_ticket first_unknown(struct sc_order *order, const struct wait 
     return first;
 }
 
-static bool is_behind(struct sc_order *order, uint32_t stream, const struct sc_point *after,
-                      const struct wait *wait)
+static bool comes_after_wait(struct sc_order *order, uint32_t stream, const struct sc_point *after,
+                             const struct wait *wait)
 {
     struct sc_ticket first = first_unknown(order, wait);
     return sc_order_covers(order, stream, &first) ||
@@ -184,8 +184,8 @@ struct sc_unseen_mark sc_unseen_find_before(struct sc_order *order, uint32_t str
     }
     for (uint32_t id = order->unseen.first; id; id = wait_at(order, id)->next) {
         const struct wait *wait = wait_at(order, id);
-        if (!(mark.waits & bit_of(wait)) && !is_over(order, wait) &&
-            is_behind(order, stream, after, wait))
+        if (!(mark.waits & bit_of(wait)) && !is_wait_over(order, wait) &&
+            comes_after_wait(order, stream, after, wait))
             mark.waits |= bit_of(wait);
     }
     return mark;
@@ -200,7 +200,7 @@ bool sc_unseen_is_open(struct sc_order *order, const struct sc_unseen_mark *mark
         const struct wait *wait = wait_at(order, id);
         if (wait->place > mark->begun)
             break;
-        if ((mark->waits & bit_of(wait)) && !is_over(order, wait))
+        if ((mark->waits & bit_of(wait)) && !is_wait_over(order, wait))
             return true;
     }
     return order->unseen.is_lost;
@@ -212,7 +212,7 @@ bool sc_unseen_forget_known(struct sc_order *order)
     bool any = false;
     for (uint32_t id = order->unseen.first, next; id; id = next) {
         next = wait_at(order, id)->next;
-        if (!is_over(order, wait_at(order, id)))
+        if (!is_wait_over(order, wait_at(order, id)))
             continue;
         drop_wait(order, id);
         any = true;

@@ -1,4 +1,9 @@
 /* The record of all waits of unseen end (track/unseen.h). */
+
+/* Terms (docs/glossary.md):
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ */
+
 #ifndef SC_TRACK_UNSEEN_INTERNAL_H
 #define SC_TRACK_UNSEEN_INTERNAL_H
 

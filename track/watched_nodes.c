@@ -26,7 +26,7 @@ static void free_node(struct sc_order *order, struct sc_watched_node *node)
     sc_arena_free(&order->arena, node, sizeof *node);
 }
 
-static bool is_current(const struct sc_watched_node *node)
+static bool is_in_future_launches(const struct sc_watched_node *node)
 {
     return node->last == UINT64_MAX;
 }
@@ -85,7 +85,7 @@ struct sc_watched_node *sc_watched_nodes_find(const struct sc_watched_nodes *wat
                                               uintptr_t node)
 {
     struct sc_watched_node *found = watched ? watched->nodes : NULL;
-    while (found && (found->node != node || !is_current(found)))
+    while (found && (found->node != node || !is_in_future_launches(found)))
         found = found->next;
     return found;
 }
@@ -94,7 +94,7 @@ void sc_watched_nodes_replace(struct sc_order *order, struct sc_watched_node *no
 {
     SC_ASSERT_GUARDED(&order->streams);
     struct sc_watched_node *former = node->next;
-    while (former && (former->node != node->node || !is_current(former)))
+    while (former && (former->node != node->node || !is_in_future_launches(former)))
         former = former->next;
     if (!former)
         return;
@@ -113,7 +113,7 @@ void sc_watched_nodes_abandon(struct sc_order *order, struct sc_watched_nodes **
     left->is_left = true;
     for (struct sc_watched_node *next, *node = left->nodes; node; node = next) {
         next = node->next;
-        if (is_current(node))
+        if (is_in_future_launches(node))
             retire_node(order, node);
     }
     free_if_abandoned(order, left);
@@ -149,7 +149,7 @@ static void free_launch(struct sc_order *order, struct sc_watched_launch *launch
 
 /* Returns what the host knows when nodes up to this stage have run. As long as the launch's
  * operations are not recorded, that is what came before the launch. */
-static struct sc_point point_of(const struct sc_watched_launch *launch, unsigned stage)
+static struct sc_point point_after(const struct sc_watched_launch *launch, unsigned stage)
 {
     struct sc_point point = sc_order_copy_point(&launch->before);
     uint64_t end = launch->is_known ? sc_stages_end(&launch->stages, stage) : 0;
@@ -167,7 +167,7 @@ static unsigned give_up_oldest(struct sc_order *order, struct sc_watched_nodes *
     if (watched->waiting < SC_WATCHED_WAITING_MAX || !oldest->is_known)
         return 0;
     unsigned place = oldest->call.open;
-    struct sc_point point = point_of(oldest, SC_STAGES_MAX);
+    struct sc_point point = point_after(oldest, SC_STAGES_MAX);
     sc_order_note_past_signal(order, &point);
     sc_order_release_point(order, &point);
     free_launch(order, oldest);
@@ -232,7 +232,7 @@ struct sc_point sc_watched_nodes_end_launch(struct sc_order *order,
     launch->is_known = true;
     launch->stages = *stages;
     if (launch->has_begun)
-        point = point_of(launch, launch->reached);
+        point = point_after(launch, launch->reached);
     if (!launch->left)
         free_launch(order, launch);
     free_if_abandoned(order, watched);
@@ -246,7 +246,7 @@ struct sc_point sc_watched_nodes_end_launch(struct sc_order *order,
 static struct sc_watched_run note_run(struct sc_order *order, struct sc_watched_launch *launch,
                                       unsigned stage)
 {
-    struct sc_watched_run run = {point_of(launch, stage), launch->before.stream, launch->call};
+    struct sc_watched_run run = {point_after(launch, stage), launch->before.stream, launch->call};
     launch->left -= launch->left != 0;
     if (launch->left)
         run.call.open = 0;

@@ -13,6 +13,17 @@
  * (sc_watched_nodes_end_launch).
  *
  * Locks: every function needs the tracker's lock. */
+
+/* Terms (docs/glossary.md):
+ *   exec: an instantiated graph (CUgraphExec)
+ *   host function: a function that the driver calls in a stream's order (cuLaunchHostFunc)
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   point: all work issued on a stream so far, with what that work had waited for (its clock)
+ *   stage: the part of a graph's nodes that one notifier tells the host of
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ *   watched node: a host node each run of which the library sees
+ */
+
 #ifndef SC_TRACK_WATCHED_NODES_H
 #define SC_TRACK_WATCHED_NODES_H
 

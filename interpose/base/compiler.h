@@ -1,4 +1,9 @@
 /* Attributes and hints for the compiler. */
+
+/* Terms (docs/glossary.md):
+ *   site: the address to which a hook or wrapper returns: the program's call
+ */
+
 #ifndef SC_INTERPOSE_BASE_COMPILER_H
 #define SC_INTERPOSE_BASE_COMPILER_H
 

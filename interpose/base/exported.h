@@ -4,6 +4,11 @@
  *
  * Symbol versions are ignored. Nothing is allocated. No lock; thread-safe. Async-signal-safe except
  * for the first call, which finds this library by the loader. */
+
+/* Terms (docs/glossary.md):
+ *   hook: our function in the place of one of the C library's
+ */
+
 #ifndef SC_INTERPOSE_BASE_EXPORTED_H
 #define SC_INTERPOSE_BASE_EXPORTED_H
 

@@ -267,14 +267,14 @@ struct sc_instruction sc_instructions_read(const unsigned char *bytes, size_t si
 
 /* The target of a branch: `pc` plus a signed number of words, which lies in the `bits` bits of the
  * instruction from bit `low` on. */
-static uintptr_t relative(uintptr_t pc, uint32_t code, unsigned low, unsigned bits)
+static uintptr_t branch_target(uintptr_t pc, uint32_t code, unsigned low, unsigned bits)
 {
     int64_t words = (int64_t)((uint64_t)code << (64 - low - bits)) >> (64 - bits);
     return pc + (uintptr_t)(words * 4);
 }
 
 /* Describes a conditional branch of aarch64. */
-static struct sc_instruction branched(uintptr_t target, enum sc_instruction_condition condition)
+static struct sc_instruction branch_to(uintptr_t target, enum sc_instruction_condition condition)
 {
     return (struct sc_instruction){.way = SC_WAY_BRANCH,
                                    .length = 4,
@@ -291,17 +291,17 @@ static struct sc_instruction read_way(uint32_t code, uintptr_t pc)
     if ((code & 0x7C000000) == 0x14000000) { /* b, bl */
         read.way = code >> 31 ? SC_WAY_CALL : SC_WAY_JUMP;
         read.effect = code >> 31 ? SC_EFFECT_SPOILS : SC_EFFECT_KEEPS;
-        read.target = relative(pc, code, 0, 26);
+        read.target = branch_target(pc, code, 0, 26);
     } else if ((code & 0xFF000000) == 0x54000000) { /* b.cond */
         unsigned condition = code & 15;
-        return branched(relative(pc, code, 5, 19), condition == 0   ? SC_IF_EQUAL
-                                                   : condition == 1 ? SC_IF_UNEQUAL
-                                                                    : SC_IF_UNKNOWN);
+        return branch_to(branch_target(pc, code, 5, 19), condition == 0   ? SC_IF_EQUAL
+                                                         : condition == 1 ? SC_IF_UNEQUAL
+                                                                          : SC_IF_UNKNOWN);
     } else if ((code & 0x7E000000) == 0x34000000) { /* cbz, cbnz */
         enum sc_instruction_condition if_result = code >> 24 & 1 ? SC_IF_NONZERO : SC_IF_ZERO;
-        return branched(relative(pc, code, 5, 19), is_on_result ? if_result : SC_IF_UNKNOWN);
+        return branch_to(branch_target(pc, code, 5, 19), is_on_result ? if_result : SC_IF_UNKNOWN);
     } else if ((code & 0x7E000000) == 0x36000000) { /* tbz, tbnz */
-        return branched(relative(pc, code, 5, 14), SC_IF_UNKNOWN);
+        return branch_to(branch_target(pc, code, 5, 14), SC_IF_UNKNOWN);
     } else if ((code & 0xFFFFF01F) == 0xD503201F) { /* hints: wfe and wfi wait */
         unsigned hint = code >> 5 & 127;
         read.way = hint == 2 || hint == 3 ? SC_WAY_UNKNOWN : SC_WAY_ON;
@@ -347,8 +347,8 @@ static bool read_code(const unsigned char *bytes, size_t size_bytes, unsigned i,
 
 /* Recognises an entry of a linkage table (PLT): adrp x16; ldr x17, [x16, #n]; add x16, x16, #n; br
  * x17. *pointer is where the address of the function lies. */
-static bool is_linkage(const unsigned char *bytes, size_t size_bytes, uintptr_t pc,
-                       uintptr_t *pointer)
+static bool find_linkage_target(const unsigned char *bytes, size_t size_bytes, uintptr_t pc,
+                                uintptr_t *pointer)
 {
     uint32_t page, load, sum, jump;
     if (!read_code(bytes, size_bytes, 0, &page) || !read_code(bytes, size_bytes, 1, &load) ||
@@ -370,7 +370,7 @@ struct sc_instruction sc_instructions_read(const unsigned char *bytes, size_t si
     uintptr_t pointer;
     if (!read_code(bytes, size_bytes, 0, &code))
         return (struct sc_instruction){.way = SC_WAY_UNKNOWN};
-    if (is_linkage(bytes, size_bytes, pc, &pointer))
+    if (find_linkage_target(bytes, size_bytes, pc, &pointer))
         return (struct sc_instruction){
             .way = SC_WAY_JUMP, .length = 16, .target = pointer, .is_pointer = true};
     struct sc_instruction read = read_way(code, pc);

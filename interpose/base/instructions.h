@@ -7,6 +7,11 @@
  *
  * x86-64 and aarch64; on other machines every instruction is unknown. No lock; signal-safe; reads
  * only the bytes that the caller passes. */
+
+/* Terms (docs/glossary.md):
+ *   host function: a function that the driver calls in a stream's order (cuLaunchHostFunc)
+ */
+
 #ifndef SC_INTERPOSE_BASE_INSTRUCTIONS_H
 #define SC_INTERPOSE_BASE_INSTRUCTIONS_H
 

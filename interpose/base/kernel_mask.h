@@ -2,6 +2,11 @@
  * library and the library's hooks. The mask includes signals 32 and 33, which glibc hides.
  *
  * Async-signal-safe; no lock; errno is kept. */
+
+/* Terms (docs/glossary.md):
+ *   hook: our function in the place of one of the C library's
+ */
+
 #ifndef SC_INTERPOSE_BASE_KERNEL_MASK_H
 #define SC_INTERPOSE_BASE_KERNEL_MASK_H
 

@@ -5,6 +5,11 @@
  * of the object that has it, and finds the real dlsym by version. A successful look-up neither
  * allocates nor takes a lock that a caller of dlsym could hold. Look-ups with RTLD_NEXT begin after
  * this object in load order. Safe before any constructor has run, from any thread. */
+
+/* Terms (docs/glossary.md):
+ *   hook: our function in the place of one of the C library's
+ */
+
 #ifndef SC_INTERPOSE_BASE_LOADER_H
 #define SC_INTERPOSE_BASE_LOADER_H
 

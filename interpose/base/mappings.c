@@ -286,7 +286,7 @@ static bool allows_by_reading(int fd, uintptr_t address, bool is_write)
 }
 
 /* Does the mapping at the address allow this access? */
-static bool allows(int fd, uintptr_t address, bool is_write)
+static bool allows_access(int fd, uintptr_t address, bool is_write)
 {
     struct query mapping;
     int error = query_mapping(fd, address, &mapping);
@@ -301,7 +301,7 @@ bool sc_mappings_allow(uintptr_t address, bool is_write)
 {
     SC_KEEP_ERRNO();
     int fd = open_mappings();
-    bool allowed = fd >= 0 && allows(fd, address, is_write);
+    bool allowed = fd >= 0 && allows_access(fd, address, is_write);
     close_mappings(fd);
     return allowed;
 }

@@ -6,6 +6,11 @@
  * result is kept.
  *
  * Thread-safe and signal-safe; no lock but what a `disguised` function takes; errno is kept. */
+
+/* Terms (docs/glossary.md):
+ *   guard: page protection of the memory of operations in flight
+ */
+
 #ifndef SC_INTERPOSE_BASE_MAPPINGS_H
 #define SC_INTERPOSE_BASE_MAPPINGS_H
 

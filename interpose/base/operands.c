@@ -220,7 +220,7 @@ static size_t reach_of_string(const struct sc_x86 *code, const ucontext_t *conte
 
 /* Is it a comparison of vectors: pcmpeq, pcmpgt or pminu, SSE4's for texts and whole vectors, or
  * AVX-512's? */
-static bool compares(const struct sc_x86 *code)
+static bool is_vector_comparison(const struct sc_x86 *code)
 {
     static const unsigned char opcodes[4][9] = {
         {0},
@@ -240,7 +240,7 @@ static bool may_be_search(const unsigned char *bytes, size_t size_bytes)
     for (unsigned i = 0; i < INSTRUCTIONS_MAX; i++) {
         const struct sc_x86 code = sc_x86_begin(bytes, size_bytes);
         struct sc_instruction read = sc_instructions_read(bytes, size_bytes, 0);
-        if (compares(&code))
+        if (is_vector_comparison(&code))
             return true;
         if (read.way != SC_WAY_ON)
             return false;

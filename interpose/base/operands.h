@@ -9,6 +9,11 @@
  * segment prefixes, and on other machines; also that of a vector that is compared right away, since
  * searches for the end of a text load more than they use. No lock; signal-safe; reads only the
  * bytes that the caller passes. */
+
+/* Terms (docs/glossary.md):
+ *   touch: a read or write of host memory by the program, by the kernel for it, or within a call
+ */
+
 #ifndef SC_INTERPOSE_BASE_OPERANDS_H
 #define SC_INTERPOSE_BASE_OPERANDS_H
 

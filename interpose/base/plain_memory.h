@@ -2,6 +2,11 @@
  * guard protects at present count as plain, since they were so before.
  *
  * Thread-safe and signal-safe; errno is kept. Locks: the tracker's. */
+
+/* Terms (docs/glossary.md):
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ */
+
 #ifndef SC_INTERPOSE_BASE_PLAIN_MEMORY_H
 #define SC_INTERPOSE_BASE_PLAIN_MEMORY_H
 

@@ -6,6 +6,12 @@
  * that used CUDA, where the driver does not work.
  *
  * Thread-safe; no lock; safe in a signal handler, unless a comment says otherwise. */
+
+/* Terms (docs/glossary.md):
+ *   hook: our function in the place of one of the C library's
+ *   wrapper: our function in the place of one of the driver's
+ */
+
 #ifndef SC_INTERPOSE_BASE_PROCESS_H
 #define SC_INTERPOSE_BASE_PROCESS_H
 

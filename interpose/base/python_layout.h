@@ -4,6 +4,11 @@
  * From 3.13 on the interpreter provides them (_Py_DebugOffsets, at the start of _PyRuntime). For
  * earlier versions the library has tables. An offset counts bytes from the start of its object.
  * Pure except for sc_peek: thread- and signal-safe, no lock. */
+
+/* Terms (docs/glossary.md):
+ *   code object: CPython's record of a compiled function
+ */
+
 #ifndef SC_INTERPOSE_BASE_PYTHON_LAYOUT_H
 #define SC_INTERPOSE_BASE_PYTHON_LAYOUT_H
 

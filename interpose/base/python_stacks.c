@@ -55,7 +55,7 @@ static uint32_t version_of(const struct dl_phdr_info *object)
 
 /* Is the object a Python interpreter that can be read? Finds its loop, and where it keeps its
  * frames. */
-static bool describe(struct sc_python_interpreter *found, const struct dl_phdr_info *object)
+static bool describe_object(struct sc_python_interpreter *found, const struct dl_phdr_info *object)
 {
     size_t size;
     uintptr_t runtime = (uintptr_t)sc_exported_in(object, "_PyRuntime", &size);
@@ -82,7 +82,7 @@ static int find_in_object(struct dl_phdr_info *object, size_t size, void *argume
         return 0;
     if (found_last && (void *)found_last->thread_state == getter) {
         search->found = found_last;
-    } else if (search->slot && describe(search->slot, object)) {
+    } else if (search->slot && describe_object(search->slot, object)) {
         search->slot->thread_state = (void *(*)(void))getter;
         search->found = search->slot;
     }
@@ -192,7 +192,7 @@ static uint32_t recall_memo(const struct memo *memo, uint64_t tag)
     return (atomic_load_explicit(&memo->tag_and_id, memory_order_relaxed) ^ id) == tag ? id : 0;
 }
 
-static void memorize(struct memo *memo, uint64_t tag, uint32_t id)
+static void store_memo(struct memo *memo, uint64_t tag, uint32_t id)
 {
     atomic_store_explicit(&memo->id, id, memory_order_relaxed);
     atomic_store_explicit(&memo->tag_and_id, tag ^ id, memory_order_relaxed);
@@ -208,7 +208,7 @@ static bool may_read_directly(const struct sc_python_layout *layout)
 
 /* Fills in the interpreter and the thread's state. False: the thread has no Python frames, or they
  * cannot be read. */
-static bool can_insert(struct insertion *insertion)
+static bool find_python_frames(struct insertion *insertion)
 {
     struct sc_python_interpreter *interpreter =
         atomic_load_explicit(&sc_python_stacks_interpreter, memory_order_acquire);
@@ -228,7 +228,7 @@ static bool can_insert(struct insertion *insertion)
 __attribute__((noinline)) uint32_t sc_python_stacks_insert(uint32_t id)
 {
     struct insertion insertion = {.id = id};
-    if (!can_insert(&insertion))
+    if (!find_python_frames(&insertion))
         return id;
     if (!may_read_directly(&insertion.interpreter->layout)) {
         sc_spare_stack_make_room(insert_frames, &insertion);
@@ -242,7 +242,7 @@ __attribute__((noinline)) uint32_t sc_python_stacks_insert(uint32_t id)
     if (known)
         return known;
     sc_spare_stack_make_room(insert_frames, &insertion);
-    memorize(memo, tag, insertion.id);
+    store_memo(memo, tag, insertion.id);
     return insertion.id;
 }
 
@@ -251,7 +251,7 @@ __attribute__((noinline)) uint32_t sc_python_stacks_insert(uint32_t id)
 uint32_t sc_python_stacks_insert_carefully(uint32_t id)
 {
     struct insertion insertion = {.id = id};
-    if (can_insert(&insertion))
+    if (find_python_frames(&insertion))
         insert_frames(&insertion);
     return insertion.id;
 }

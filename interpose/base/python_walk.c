@@ -167,7 +167,7 @@ static uint32_t copy_code(const struct sc_python_layout *layout,
 
 /* Is it a code object? The very first one is recognised by its type's name, all others by that
  * type. */
-static bool is_code(struct sc_python_layout *layout, const char *bytes)
+static bool check_is_code(struct sc_python_layout *layout, const char *bytes)
 {
     char name[sizeof "code"];
     uintptr_t known = atomic_load_explicit(&layout->code_type, memory_order_relaxed);
@@ -218,7 +218,7 @@ static bool read_frame(struct sc_python_layout *layout, const char *frame, void 
 {
     char bytes[SC_PYTHON_CODE_BYTES];
     uintptr_t code = word_at(frame, layout->frame_code) & ~(uintptr_t)TAGS;
-    if (!sc_peek(bytes, code, sizeof bytes) || !is_code(layout, bytes)) {
+    if (!sc_peek(bytes, code, sizeof bytes) || !check_is_code(layout, bytes)) {
         atomic_fetch_add_explicit(&layout->failures, 1, memory_order_relaxed);
         return false;
     }

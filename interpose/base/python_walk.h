@@ -3,6 +3,11 @@
  * A thread's frames do not change while the thread runs the library's code, with the GIL or
  * without. No function of the interpreter is called and no lock is taken; memory is allocated for
  * new code objects (track/python_codes.h). errno is kept. */
+
+/* Terms (docs/glossary.md):
+ *   code object: CPython's record of a compiled function
+ */
+
 #ifndef SC_INTERPOSE_BASE_PYTHON_WALK_H
 #define SC_INTERPOSE_BASE_PYTHON_WALK_H
 

@@ -2,6 +2,11 @@
  *
  * They work before any constructor has run: the loader calls free as soon as this object is loaded.
  * Thread-safe. Locks: the allocator's, so not for a signal handler. */
+
+/* Terms (docs/glossary.md):
+ *   hook: our function in the place of one of the C library's
+ */
+
 #ifndef SC_INTERPOSE_BASE_REAL_LIBC_H
 #define SC_INTERPOSE_BASE_REAL_LIBC_H
 

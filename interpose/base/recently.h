@@ -3,6 +3,14 @@
  *
  * Thread-safe, not signal-safe; errno is kept. sc_recently_freed takes the ledger's lock, the other
  * functions none. With postmortem=0 each function is one load. */
+
+/* Terms (docs/glossary.md):
+ *   ledger: which memory the process has, and which call stack asked for it
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   post-mortem: the report's line that says what was in flight when a context was lost
+ *   site: the address to which a hook or wrapper returns: the program's call
+ */
+
 #ifndef SC_INTERPOSE_BASE_RECENTLY_H
 #define SC_INTERPOSE_BASE_RECENTLY_H
 

@@ -12,6 +12,11 @@
  * PAST_HOOKS) go to the C library, past the run-time's interceptors.
  *
  * Thread-safe. Locks: sc_sanitizers_past takes the loader's, and is not for a signal handler. */
+
+/* Terms (docs/glossary.md):
+ *   hook: our function in the place of one of the C library's
+ */
+
 #ifndef SC_INTERPOSE_BASE_SANITIZERS_H
 #define SC_INTERPOSE_BASE_SANITIZERS_H
 

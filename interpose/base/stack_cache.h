@@ -11,6 +11,13 @@
  *
  * Each thread has its own table, and allocates it under a leaf lock when it stores its first stack.
  * Not for a signal handler, whose stack is always unwound. */
+
+/* Terms (docs/glossary.md):
+ *   label: what the program calls what it does: a test, a request, a step
+ *   origin: the call that made a buffer or a stream, with its stack
+ *   site: the address to which a hook or wrapper returns: the program's call
+ */
+
 #ifndef SC_INTERPOSE_BASE_STACK_CACHE_H
 #define SC_INTERPOSE_BASE_STACK_CACHE_H
 

@@ -3,6 +3,12 @@
  *
  * Thread-safe; async-signal-safe except for sc_thread_stack_learn, which calls the C library. No
  * lock of the library; errno is kept. */
+
+/* Terms (docs/glossary.md):
+ *   hook: our function in the place of one of the C library's
+ *   wrapper: our function in the place of one of the driver's
+ */
+
 #ifndef SC_INTERPOSE_BASE_THREAD_STACK_H
 #define SC_INTERPOSE_BASE_THREAD_STACK_H
 

@@ -215,7 +215,7 @@ static void forget_closed(uint64_t closed)
 
 /* Can the stack be walked by steps? Makes libunwind forget modules that were closed since. Called
  * before every walk by steps. */
-static bool can_step(void)
+static bool prepare_steps(void)
 {
     if (!atomic_load_explicit(&is_chosen, memory_order_acquire) || !can_unwind_by_steps())
         return false;
@@ -225,11 +225,11 @@ static bool can_step(void)
 
 static bool can_walk(void)
 {
-    return sc_unwind_is_deep() && can_step();
+    return sc_unwind_is_deep() && prepare_steps();
 }
 
 /* May this thread use unw_backtrace? Not if a module was closed since it used that first. */
-static bool can_trace(void)
+static bool prepare_trace(void)
 {
     static __thread uint64_t traced_since; /* modules closed before the first trace, + 1 */
     uint64_t closed = note_closed();
@@ -392,7 +392,7 @@ static __attribute__((noinline)) void take_trace(void *argument)
     void *frames[SC_STACK_DEPTH_MAX + OWN_FRAMES_MAX];
     SC_INSIDE();
     SC_NO_CANCELLATION_POINT();
-    int traced = can_trace() && !sc_spare_stack_is_current()
+    int traced = prepare_trace() && !sc_spare_stack_is_current()
                      ? trace_here(frames, SC_STACK_DEPTH_MAX + OWN_FRAMES_MAX)
                      : (int)walk_here(frames, SC_STACK_DEPTH_MAX + OWN_FRAMES_MAX);
     if (traced <= 0) {
@@ -456,7 +456,7 @@ unsigned sc_unwind_frames(const void *context, uintptr_t pc, void **frames, unsi
     _Alignas(16) char cursor[CURSOR_BYTES];
     SC_NO_CANCELLATION_POINT();
     frames[0] = (void *)pc;
-    if (max == 1 || !can_step() || unwinder.init(cursor, context, SIGNAL_FRAME) != 0)
+    if (max == 1 || !prepare_steps() || unwinder.init(cursor, context, SIGNAL_FRAME) != 0)
         return 1;
     return collect_callers(cursor, frames, 1, max);
 }
@@ -468,7 +468,7 @@ bool sc_unwind_any_caller(const void *context, bool (*is_sought)(uintptr_t addre
     _Alignas(16) char cursor[CURSOR_BYTES];
     uintptr_t ip = 0;
     SC_NO_CANCELLATION_POINT();
-    if (!can_step() || unwinder.init(cursor, context, SIGNAL_FRAME) != 0)
+    if (!prepare_steps() || unwinder.init(cursor, context, SIGNAL_FRAME) != 0)
         return false;
     for (unsigned depth = 0; depth < CALLS_MAX && (ip = next_caller(cursor)) != 0; depth++)
         if (is_sought(ip))
@@ -550,7 +550,7 @@ static __attribute__((noinline)) void search_owner(void *search)
 {
     _Alignas(16) char cursor[CURSOR_BYTES];
     ucontext_t context;
-    if (can_step() && unwinder.get_procedure && getcontext(&context) == 0 &&
+    if (prepare_steps() && unwinder.get_procedure && getcontext(&context) == 0 &&
         unwinder.init(cursor, &context, 0) == 0)
         walk_to_base(cursor, search);
 }

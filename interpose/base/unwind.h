@@ -7,6 +7,16 @@
  * A program copies from the same few places over and over. So a stack that was seen before, from
  * the same call site and at the same stack depth, is recognised by its return addresses. That costs
  * a load for each frame instead of an unwinding step (stack_cache.h). */
+
+/* Terms (docs/glossary.md):
+ *   held: of memory: freed by the program, and kept by the library until the device is done
+ *   hook: our function in the place of one of the C library's
+ *   label: what the program calls what it does: a test, a request, a step
+ *   origin: the call that made a buffer or a stream, with its stack
+ *   site: the address to which a hook or wrapper returns: the program's call
+ *   wrapper: our function in the place of one of the driver's
+ */
+
 #ifndef SC_INTERPOSE_BASE_UNWIND_H
 #define SC_INTERPOSE_BASE_UNWIND_H
 

@@ -31,7 +31,7 @@ int sc_unwinder_pipe_open(int ends[2])
     return 0;
 }
 
-static int fail(int error)
+static int fail_with(int error)
 {
     errno = error;
     return -1;
@@ -39,7 +39,7 @@ static int fail(int error)
 
 int sc_unwinder_pipe_read(void)
 {
-    return fail(EAGAIN);
+    return fail_with(EAGAIN);
 }
 
 /* Returns 1 if the byte can be read, else -1 with EFAULT. errno becomes 0 on success, since
@@ -49,7 +49,7 @@ int sc_unwinder_pipe_write(const void *byte)
 {
     char there;
     if (!sc_peek_anyhow(&there, (uintptr_t)byte, sizeof there))
-        return fail(EFAULT);
+        return fail_with(EFAULT);
     errno = 0;
     return 1;
 }

@@ -1,5 +1,13 @@
 /* Functions of higher folders of interpose/ that lower ones call. Each comment names the file with
  * the definition. Every other call goes downwards (scripts/check-arrows). */
+
+/* Terms (docs/glossary.md):
+ *   detour: an operation of the legacy stream that the library issues on a private stream
+ *   hook: our function in the place of one of the C library's
+ *   reaper: the library's thread that judges hazards, reports them and frees held memory
+ *   wrapper: our function in the place of one of the driver's
+ */
+
 #ifndef SC_INTERPOSE_BASE_UPCALLS_H
 #define SC_INTERPOSE_BASE_UPCALLS_H
 

@@ -59,7 +59,7 @@ static void report_each(const struct sc_at_once *touch, const struct sc_ops *con
 
 /* Does the operation, a kernel or a launch, seem to wait for what the call is about to write? If
  * so, notes that it is waiting. */
-static bool is_found_waiting(const struct sc_op_info *op, struct sc_excuses_stand *stand)
+static bool note_if_waiting(const struct sc_op_info *op, struct sc_excuses_stand *stand)
 {
     if (!sc_ops_is_possible(op) || op->kind == SC_DEVICE ||
         !sc_excuses_kernel_is_stuck(stand, op->ticket.stream))
@@ -83,7 +83,7 @@ enum sc_awaited sc_at_once_await(const struct sc_call *call, const struct sc_op_
             return SC_AWAITED;
         now_ns = sc_now_ns();
         if (!sc_host_functions_are_open(op)) {
-            if (is_found_waiting(op, &stand))
+            if (note_if_waiting(op, &stand))
                 return SC_AWAITS_PROGRAM;
             continue;
         }
@@ -126,7 +126,7 @@ static void wait_for_all(const struct sc_at_once *touch, const struct sc_op_info
 
 /* Reports the conflicts, and then waits for them (mode=fix). In this order, since after the wait
  * the operations look complete. */
-static void judge(const struct sc_at_once *touch, const struct sc_op_info *touched)
+static void judge_touch(const struct sc_at_once *touch, const struct sc_op_info *touched)
 {
     bool heals = sc_options.mode == SC_MODE_FIX && !sc_replaying_is_on();
     SC_OPS(conflicts);
@@ -142,8 +142,8 @@ static void judge(const struct sc_at_once *touch, const struct sc_op_info *touch
     sc_nvtx_stall_end();
 }
 
-/* Counts the access as not judged, if there is a conflict. Is called in place of `judge` if the
- * order of the call cannot be known. */
+/* Counts the access as not judged, if there is a conflict. Is called in place of `judge_touch` if
+ * the order of the call cannot be known. */
 static void count_unjudged(const struct sc_at_once *touch, const struct sc_op_info *touched)
 {
     SC_OPS(conflicts);
@@ -170,5 +170,5 @@ void sc_at_once_judge(const struct sc_at_once *touch, uint32_t range)
     /* A default stream that captures makes the driver refuse the call: there is nothing to judge.
      */
     if (!sc_replaying_prepares() && !sc_streams_is_captured(touch->stream))
-        (is_seen ? judge : count_unjudged)(touch, &touched);
+        (is_seen ? judge_touch : count_unjudged)(touch, &touched);
 }

@@ -5,14 +5,29 @@
  * The touch is compared with the operations in flight on the same bytes, as a touch of the program
  * is (SC201, SC202, SC203, SC403). The order of the call's stream counts: an operation that the
  * stream comes after is done by then. In mode=fix the host waits for the other operations before
- * the call is made, at most stall_limit. To insert an edge into the stream would not help, since
- * the driver uses pageable memory in the call itself.
+ * the call is made, at most stall_limit. An edge in the stream (a wait for an event) would not
+ * help, since the driver uses the memory in the call itself and not in the stream.
  *
- * Nothing is reported if there may be an order that the library cannot see: if the call or the
- * operation comes after work that waits for the host (interpose/streams/unfinished.h).
+ * Nothing is reported if the call or the operation comes after work that waits for the host
+ * (interpose/streams/unfinished.h): the program may then have ordered the two in a way that the
+ * library cannot see.
  *
  * Locks: none may be held. errno is kept. Calls the driver if a conflict is found: not for a signal
  * handler. */
+
+/* Terms (docs/glossary.md):
+ *   complete: finished by the device, whether or not the program knows
+ *   edge: an order between two pieces of work; the library adds one as a wait for an event
+ *   in flight: issued, and the host does not know yet that it is done
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   point: all work issued on a stream so far, with what that work had waited for (its clock)
+ *   range: host memory that the driver knows: one allocation or one registration
+ *   shape: which bytes an operation uses, row by row
+ *   stage: the part of a graph's nodes that one notifier tells the host of
+ *   touch: a read or write of host memory by the program, by the kernel for it, or within a call
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ */
+
 #ifndef SC_INTERPOSE_CALLS_AT_ONCE_H
 #define SC_INTERPOSE_CALLS_AT_ONCE_H
 

@@ -1,5 +1,11 @@
 /* A batch of copies (cuMemcpyBatchAsync and the like), as its wrappers describe it to
  * batch_copies.h. Plain data of the calling thread; no locks. */
+
+/* Terms (docs/glossary.md):
+ *   source: the memory that a copy reads
+ *   wrapper: our function in the place of one of the driver's
+ */
+
 #ifndef SC_INTERPOSE_CALLS_BATCH_H
 #define SC_INTERPOSE_CALLS_BATCH_H
 

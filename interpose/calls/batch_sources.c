@@ -249,7 +249,7 @@ unsigned sc_batch_sources_pieces(const struct sc_batch *batch, size_t index, siz
     return count;
 }
 
-static void give_back(struct sc_slot *slot)
+static void release_slot(struct sc_slot *slot)
 {
     if (slot)
         sc_snapshots_return(slot);
@@ -261,9 +261,9 @@ void sc_batch_sources_hand_over(struct sc_batch_source *source, struct sc_issue_
 {
     struct sc_op_info *op = sc_batch_sources_op(ops);
     if (!op) {
-        give_back(source->slot);
-        give_back(source->edges[0]);
-        give_back(source->edges[1]);
+        release_slot(source->slot);
+        release_slot(source->edges[0]);
+        release_slot(source->edges[1]);
         return;
     }
     op->slot = source->slot;

@@ -8,6 +8,16 @@
  * driver would read later than its contract says.
  *
  * Locks: none may be held. Not for a signal handler. errno may change. */
+
+/* Terms (docs/glossary.md):
+ *   guard: page protection of the memory of operations in flight
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   slot: the place of one snapshot in staging memory
+ *   snapshot: a copy of a small source, which the device reads instead of the source
+ *   source: the memory that a copy reads
+ *   wrapper: our function in the place of one of the driver's
+ */
+
 #ifndef SC_INTERPOSE_CALLS_BATCH_SOURCES_H
 #define SC_INTERPOSE_CALLS_BATCH_SOURCES_H
 

@@ -7,6 +7,13 @@
  *
  * Pre: sc_beside_needs_calls(), and the driver has accepted the call. Locks: none may be held.
  * errno is kept. Asks the driver about a kernel's parameters: not for a signal handler. */
+
+/* Terms (docs/glossary.md):
+ *   beside: of work: issued by the capturing thread during a capture, and run at once
+ *   open capture: a capture that has begun and not ended
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ */
+
 #ifndef SC_INTERPOSE_CALLS_BESIDE_USES_H
 #define SC_INTERPOSE_CALLS_BESIDE_USES_H
 

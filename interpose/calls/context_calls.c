@@ -143,7 +143,7 @@ static void make_quiet(struct sc_context *context)
 
 /* Undoes make_quiet: work may begin in the context again. Makes the waits that its streams have
  * been put off meanwhile. */
-static void make_loud(struct sc_context *context)
+static void end_quiet(struct sc_context *context)
 {
     SC_ASSERT(atomic_load(&context->quiet) != 0);
     atomic_fetch_sub(&context->quiet, 1);
@@ -166,7 +166,7 @@ static struct sc_context *take_and_quiet(CUcontext handle)
 /* Makes the context's record valid again, after the driver has refused to end the context. */
 static void put_back(struct sc_context *context)
 {
-    make_loud(context);
+    end_quiet(context);
     sc_contexts_put_back(context);
     sc_pinned_context_named(context);
 }
@@ -292,7 +292,7 @@ static CUresult end_release(CUresult result, const struct releasing *releasing)
     if (releasing->context && is_last)
         end_taken(take_ending(releasing->handle), result);
     else if (releasing->context)
-        make_loud(releasing->context);
+        end_quiet(releasing->context);
     return result;
 }
 
@@ -330,7 +330,7 @@ static CUresult finish_green_end(const struct green_ending *ending, CUresult res
 {
     if (ending->context && result == CUDA_SUCCESS) {
         end_green(ending->context);
-        make_loud(ending->context);
+        end_quiet(ending->context);
     } else if (ending->context)
         put_back(ending->context);
     return end_release(result, &ending->releasing);

@@ -6,6 +6,15 @@
  * and sc_device_memory_left after it. Without device=1 each of these is one load.
  *
  * Locks: none may be held. errno is kept. Thread-safe, not signal-safe. */
+
+/* Terms (docs/glossary.md):
+ *   hazard: a mistake that may do harm: a code, the operation it hurts, and the event
+ *   in flight: issued, and the host does not know yet that it is done
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   replay: to run the wrapper of a missed call for what it notes, without the call
+ *   wrapper: our function in the place of one of the driver's
+ */
+
 #ifndef SC_INTERPOSE_CALLS_DEVICE_MEMORY_H
 #define SC_INTERPOSE_CALLS_DEVICE_MEMORY_H
 

@@ -100,7 +100,7 @@ static void report_conflict(const struct judgement *judgement, enum sc_action ac
 
 /* May this conflict be healed? A use that only may take place is healed only where an option asks
  * for it, since other work would wait after it, too. */
-static bool heals(const struct judgement *judgement, const struct sc_op_info *earlier)
+static bool is_healed(const struct judgement *judgement, const struct sc_op_info *earlier)
 {
     return judgement->heals && sc_hazards_heals(earlier);
 }
@@ -110,7 +110,7 @@ static void heal_by_edges(const struct judgement *judgement, const struct sc_ops
 {
     for (unsigned i = 0; i < sc_ops_count_kept(conflicts); i++) {
         const struct sc_op_info *earlier = &conflicts->ops[i];
-        bool ordered = heals(judgement, earlier) &&
+        bool ordered = is_healed(judgement, earlier) &&
                        sc_edges_order_after(judgement->stream, earlier, judgement->call->api);
         report_conflict(judgement, ordered ? SC_ACTION_ORDERED : SC_ACTION_REPORTED, conflicts, i);
     }
@@ -125,8 +125,8 @@ static void heal_by_wait(const struct judgement *judgement, const struct sc_ops 
     unsigned count = sc_ops_count_kept(conflicts);
     for (unsigned i = 0; i < count; i++)
         report_conflict(judgement,
-                        heals(judgement, &conflicts->ops[i]) ? SC_ACTION_STALLED
-                                                             : SC_ACTION_REPORTED,
+                        is_healed(judgement, &conflicts->ops[i]) ? SC_ACTION_STALLED
+                                                                 : SC_ACTION_REPORTED,
                         conflicts, i);
     if (!judgement->heals)
         return;
@@ -134,7 +134,7 @@ static void heal_by_wait(const struct judgement *judgement, const struct sc_ops 
     sc_nvtx_stall_begin(judgement->call->api);
     for (unsigned i = 0; i < count; i++) {
         const struct sc_op_info *earlier = &conflicts->ops[i];
-        if (!heals(judgement, earlier))
+        if (!is_healed(judgement, earlier))
             continue;
         enum sc_awaited came = sc_at_once_await(judgement->call, earlier, deadline_ns);
         if (came == SC_OVERDUE)
@@ -227,7 +227,8 @@ static struct sc_op_info describe_at(const struct sc_device_use *use, const stru
 
 /* Notes that the uses need a mark (completion event). On a per-thread default stream records it at
  * once, since only the stream's own thread can. */
-static void mark(struct sc_stream_record *stream, const struct sc_ticket *ticket, uint64_t ticks)
+static void add_mark(struct sc_stream_record *stream, const struct sc_ticket *ticket,
+                     uint64_t ticks)
 {
     sc_marks_issued_on_device(stream, ticket->number);
     if (stream->owner)
@@ -255,7 +256,7 @@ struct sc_ticket sc_device_uses_note_all(const struct sc_device_use *uses, unsig
         sc_track_issue_one(&sc_track, infos, batch);
         ticket = infos[0].ticket;
     }
-    mark(stream, &ticket, op->ticks);
+    add_mark(stream, &ticket, op->ticks);
     return ticket;
 }
 
@@ -294,7 +295,7 @@ void sc_device_uses_note_ordered_free(const struct sc_call *call, struct sc_stre
     struct sc_op_info moment = sc_device_uses_call_info(call, stream, 0);
     struct sc_op_info info = describe_at(&use, call, stream, &moment);
     sc_track_device_end_free(&sc_track, allocation, /*freed=*/true, &info);
-    mark(stream, &info.ticket, moment.ticks);
+    add_mark(stream, &info.ticket, moment.ticks);
 }
 
 /* Records an allocation in the order of a stream (cuMemAllocAsync) as a use of the block, so that

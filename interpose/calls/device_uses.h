@@ -11,6 +11,16 @@
  *
  * Locks: none may be held. errno may change. Calls the driver if a conflict is found: not for a
  * signal handler. */
+
+/* Terms (docs/glossary.md):
+ *   edge: an order between two pieces of work; the library adds one as a wait for an event
+ *   hazard: a mistake that may do harm: a code, the operation it hurts, and the event
+ *   legacy stream: a context's default stream, which is ordered with all its blocking streams
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   ticket: the name of an operation: its stream, its number there, and its epoch
+ *   wrapper: our function in the place of one of the driver's
+ */
+
 #ifndef SC_INTERPOSE_CALLS_DEVICE_USES_H
 #define SC_INTERPOSE_CALLS_DEVICE_USES_H
 
@@ -26,9 +36,9 @@ struct sc_point;
 struct sc_stream_record;
 
 /* How a call is ordered after what it would race with: by an edge in its stream, by a wait of the
- * host, or not at all. A call that blocks the host does not get an edge, since the call would then
- * last as long as the earlier operation, which may be waiting for the program. The host waits
- * instead before the call is made, at most stall_limit. */
+ * host, or not at all. A call that blocks the host gets no edge: the call would then last as long
+ * as the earlier operation, which may itself wait for the program, and nothing would limit that
+ * wait. The host waits instead before the call is made, at most stall_limit. */
 enum sc_device_healing { SC_HEALED_BY_EDGE, SC_HEALED_BY_WAIT, SC_NOT_HEALED };
 
 /* Judges the uses of a call that is about to be made on the stream, and orders the call after
@@ -36,8 +46,9 @@ enum sc_device_healing { SC_HEALED_BY_EDGE, SC_HEALED_BY_WAIT, SC_NOT_HEALED };
 void sc_device_uses_judge(const struct sc_device_uses *uses, const struct sc_call *call,
                           struct sc_stream_record *stream, enum sc_device_healing healing);
 
-/* Does the same as sc_device_uses_judge for `count` uses. `after`: what the call comes after
- * besides its stream's work, or NULL. */
+/* Judges `count` uses of one call, as sc_device_uses_judge judges the few of a copy: for kernels
+ * and launches, which may have many. `after`: what the call comes after besides its stream's work,
+ * or NULL. */
 void sc_device_uses_judge_all(const struct sc_device_use *uses, unsigned count,
                               const struct sc_call *call, struct sc_stream_record *stream,
                               enum sc_device_healing healing, const struct sc_point *after);
@@ -68,10 +79,10 @@ void sc_device_uses_set_call_info(struct sc_op_info *info, const struct sc_op_in
 
 /* A caller with many uses passes them in portions of this size. */
 enum { SC_DEVICE_USES_AT_ONCE = 16 };
-/* As sc_device_uses_note, for one or more uses. They get ticket, stack, time and thread of `op`,
- * and SC_UNSURE_WAITS if it has that: `op` is the call's recorded operation on host memory, or what
- * sc_device_uses_call_info has returned. Returns the ticket that the uses have, for further uses of
- * the same call. */
+/* Records one or more uses of a call that has recorded something already, or has many uses. They
+ * get ticket, stack, time and thread of `op`, and SC_UNSURE_WAITS if it has that: `op` is the
+ * call's recorded operation on host memory, or what sc_device_uses_call_info has returned. Returns
+ * the ticket that the uses have, for further uses of the same call. */
 struct sc_ticket sc_device_uses_note_all(const struct sc_device_use *uses, unsigned count,
                                          const struct sc_call *call,
                                          struct sc_stream_record *stream,

@@ -2,6 +2,7 @@
 #include "interpose/calls/event_calls.h"
 
 #include "common/checks.h"
+#include "common/points.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
 #include "interpose/capture/captures.h"
@@ -131,15 +132,18 @@ static __attribute__((noinline)) void set_composed_event(CUevent event, uint32_t
     set_event(CUDA_SUCCESS, event, /*known=*/true, &point);
 }
 
-/* Begins a record on a simple stream: the event then stands for one number of that stream. Stream
- * 0: the stream is not simple. */
-SC_INLINED struct sc_event_number begin_simple_record(enum sc_simplicity least, CUstream handle,
-                                                      bool per_thread)
+/* Returns the stream of a record if it is simple: then the event stands for one number of that
+ * stream. Else NULL. */
+SC_INLINED struct sc_stream_record *find_simply_recorded(enum sc_simplicity least, CUstream handle,
+                                                         bool per_thread)
 {
-    struct sc_stream_record *stream = sc_streams_find_any_simple(
-        least, handle, per_thread, SC_TIE_KIND | SC_TIE_DUE | SC_TIE_JOINED | SC_TIE_SIGNALS);
-    if (!stream)
-        return (struct sc_event_number){0};
+    return sc_streams_find_any_simple(least, handle, per_thread,
+                                      SC_TIE_KIND | SC_TIE_DUE | SC_TIE_JOINED | SC_TIE_SIGNALS);
+}
+
+SC_INLINED struct sc_event_number begin_simple_record(struct sc_stream_record *stream,
+                                                      CUstream handle)
+{
     uint64_t number = sc_stream_front_issued(stream->front);
     return (struct sc_event_number){stream->id, number,
                                     sc_streams_has_handle(handle)
@@ -161,9 +165,10 @@ SC_INLINED bool cuEventRecord_simply(enum sc_simplicity least, const char *api, 
                                      bool per_thread, CUresult *result, CUevent event,
                                      CUstream handle)
 {
-    const struct sc_event_number record = begin_simple_record(least, handle, per_thread);
-    if (!record.stream)
+    struct sc_stream_record *stream = find_simply_recorded(least, handle, per_thread);
+    if (!stream)
         return false;
+    const struct sc_event_number record = begin_simple_record(stream, handle);
     *result = sc_real.cuEventRecord(event, handle);
     end_simple_record(&(const struct sc_call){api, site, per_thread}, event, &record, *result);
     return true;
@@ -173,11 +178,12 @@ SC_INLINED bool cuEventRecordWithFlags_simply(enum sc_simplicity least, const ch
                                               bool per_thread, CUresult *result, CUevent event,
                                               CUstream handle, unsigned flags)
 {
-    const struct sc_event_number record = flags || !SC_HAVE(cuEventRecordWithFlags)
-                                              ? (struct sc_event_number){0}
-                                              : begin_simple_record(least, handle, per_thread);
-    if (!record.stream)
+    struct sc_stream_record *stream = flags || !SC_HAVE(cuEventRecordWithFlags)
+                                          ? NULL
+                                          : find_simply_recorded(least, handle, per_thread);
+    if (!stream)
         return false;
+    const struct sc_event_number record = begin_simple_record(stream, handle);
     *result = sc_real.cuEventRecordWithFlags(event, handle, flags);
     end_simple_record(&(const struct sc_call){api, site, per_thread}, event, &record, *result);
     return true;
@@ -344,7 +350,8 @@ SC_INLINED bool cuStreamWaitEvent_simply(enum sc_simplicity least, const char *a
     *result = sc_real.cuStreamWaitEvent(handle, event, flags);
     if (sc_unlikely(*result != CUDA_SUCCESS))
         sc_detour_report_refused(api, site, per_thread, *result);
-    else if (wait.noted_ticks && sc_unfinished_is_overtaken(wait.stream, wait.noted_ticks))
+    else if (wait.noted_ticks && (wait.stream->kind == SC_STREAM_BLOCKING ||
+                                  sc_unfinished_is_overtaken(wait.stream, wait.noted_ticks)))
         sc_event_calls_note_join(wait.stream, event);
     return true;
 }

@@ -1,7 +1,15 @@
-/* What the wrappers of event calls share.
+/* Notes what records of events and waits for events mean for unfinished work: functions that the
+ * wrappers of event calls share with those of launches and captures.
  *
  * Thread-safe. Locks: takes the tracker's; none of the library's may be held. Not for a signal
  * handler. */
+
+/* Terms (docs/glossary.md):
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ *   unfinished work: other work that may still run on a stream, as far as noted times tell
+ *   wrapper: our function in the place of one of the driver's
+ */
+
 #ifndef SC_INTERPOSE_CALLS_EVENT_CALLS_H
 #define SC_INTERPOSE_CALLS_EVENT_CALLS_H
 

@@ -23,7 +23,7 @@
 
 /* Notes, for captures, that a node was added by hand. Work beside a capture is judged by what was
  * captured into the graph, so such a node counts as unknown. */
-static CUresult tell_added(CUresult result, CUgraph graph)
+static CUresult note_added(CUresult result, CUgraph graph)
 {
     if (sc_beside_follows_graphs() && result == CUDA_SUCCESS)
         sc_beside_note_node_added((uintptr_t)graph);
@@ -59,7 +59,7 @@ static CUresult end_add_node(const struct sc_call *call, CUresult result, const 
         const struct sc_graph_call by = sc_graph_call((uintptr_t)graph, call);
         note_node(&by, *node, params, child);
     }
-    return tell_added(result, graph);
+    return note_added(result, graph);
 }
 
 CUresult cuGraphAddNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
@@ -84,7 +84,7 @@ SC_VERSIONS(cuGraphAddNode_v2, cuGraphAddNode_v3,
 /* ---- nodes changed ---- */
 
 /* Tells captures that a node of some graph has changed. */
-static CUresult tell_changed(CUresult result)
+static CUresult note_changed(CUresult result)
 {
     if (sc_beside_follows_graphs() && result == CUDA_SUCCESS)
         sc_beside_note_node_changed();
@@ -94,13 +94,13 @@ static CUresult tell_changed(CUresult result)
 CUresult cuGraphKernelNodeSetParams(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v1 *params)
 {
     SC_WRAPPER(cuGraphKernelNodeSetParams);
-    return tell_changed(real(node, params));
+    return note_changed(real(node, params));
 }
 
 CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v2 *params)
 {
     SC_WRAPPER(cuGraphKernelNodeSetParams_v2);
-    return tell_changed(real(node, params));
+    return note_changed(real(node, params));
 }
 
 /* ---- the rows of api.def ---- */
@@ -121,7 +121,7 @@ CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode node, const CUDA_KERNEL_NODE_
             const uintptr_t node = (uintptr_t)*phGraphNode;                                        \
             NODE_##does;                                                                           \
         }                                                                                          \
-        return tell_added(result, hGraph);                                                         \
+        return note_added(result, hGraph);                                                         \
     }
 
 #define SC_SETS_NODE(name, suffix, version, arguments, does)                                       \
@@ -136,7 +136,7 @@ CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode node, const CUDA_KERNEL_NODE_
             const struct sc_graph_call by = sc_graph_call(graph, call);                            \
             NODE_##does;                                                                           \
         }                                                                                          \
-        return tell_changed(result);                                                               \
+        return note_changed(result);                                                               \
     }
 #include "interpose/driver/api.def"
 
@@ -220,5 +220,5 @@ CUresult cuGraphDestroyNode(CUgraphNode node)
     CUresult result = end_bodies(bodies, sc_graph_calls_end_destroy(known, real(node)));
     if (result == CUDA_SUCCESS && sc_active())
         sc_orphan_nodes_destroyed(node, &former);
-    return tell_changed(result);
+    return note_changed(result);
 }

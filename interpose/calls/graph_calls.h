@@ -3,6 +3,13 @@
  * from graphs, and graph_launch.c launches execs.
  *
  * Locks: takes the tracker's. Thread-safe, not signal-safe. */
+
+/* Terms (docs/glossary.md):
+ *   exec: an instantiated graph (CUgraphExec)
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ *   wrapper: our function in the place of one of the driver's
+ */
+
 #ifndef SC_INTERPOSE_CALLS_GRAPH_CALLS_H
 #define SC_INTERPOSE_CALLS_GRAPH_CALLS_H
 
@@ -10,9 +17,9 @@
 
 #include "interpose/driver/driver.h"
 
-/* Notes that the exec is about to be destroyed or changed. Then user objects of the exec may end
- * when its last launch is done, and their destructors may tell the host so without the library
- * seeing it: so notes a signal. */
+/* Notes that the exec is about to be destroyed or changed. User objects of the exec then end when
+ * its last launch is done, and their destructors may tell the host that it is done. The library
+ * does not see that, so this notes a signal. */
 void sc_graph_calls_note_release(const void *exec);
 
 /* Called around the driver's call that destroys a graph or an exec. Before it,

@@ -120,7 +120,7 @@ static struct sc_graph_flags drop_former(struct exec_change *change)
 
 /* Begins to note a change that the driver has accepted: drops what was known of the node, except
  * its flags. */
-static struct exec_change change_of(const struct sc_call *call, CUgraphExec exec, CUgraphNode node)
+static struct exec_change begin_it(const struct sc_call *call, CUgraphExec exec, CUgraphNode node)
 {
     struct exec_change change = {.by = sc_graph_call((uintptr_t)exec, call),
                                  .node = (uintptr_t)node};
@@ -179,7 +179,7 @@ CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node,
     CUresult result = real(exec, node, copy, context);
     if (result != CUDA_SUCCESS || !sc_active())
         return result;
-    struct exec_change change = change_of(call, exec, node);
+    struct exec_change change = begin_it(call, exec, node);
     sc_node_uses_note_copy(&change.by, change.node, copy);
     keep_stack_sides(&change, exec, node, copy, context, real);
     end_change(&change);
@@ -197,7 +197,7 @@ CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node,
         CUresult result = real arguments;                                                          \
         if (result != CUDA_SUCCESS || !sc_active())                                                \
             return result;                                                                         \
-        struct exec_change change = change_of(call, hGraphExec, hNode);                            \
+        struct exec_change change = begin_it(call, hGraphExec, hNode);                             \
         NODE_##does;                                                                               \
         end_change(&change);                                                                       \
         return result;                                                                             \
@@ -205,7 +205,7 @@ CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node,
 #include "interpose/driver/api.def"
 
 /* Tells captures that the exec may read other memory now. Returns `result`. */
-static CUresult tell_changed(CUresult result, CUgraphExec exec)
+static CUresult note_changed(CUresult result, CUgraphExec exec)
 {
     if (sc_beside_follows_graphs() && result == CUDA_SUCCESS)
         sc_beside_forget_handle((uintptr_t)exec);
@@ -227,7 +227,7 @@ static CUfunction function_of(CUfunction function, CUkernel kernel)
             sc_device_nodes_note_kernel_change(                                                    \
                 (uintptr_t)exec, (uintptr_t)node,                                                  \
                 &(struct sc_kernel_node_given){function, params->kernelParams, params->extra});    \
-        return tell_changed(result, exec);                                                         \
+        return note_changed(result, exec);                                                         \
     }
 
 SETS_KERNEL(cuGraphExecKernelNodeSetParams, CUDA_KERNEL_NODE_PARAMS_v1, params->func)
@@ -261,7 +261,7 @@ CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec exec, CUgraphNode node, 
     CUresult result = real(exec, node, child);
     if (result != CUDA_SUCCESS || !sc_active())
         return result;
-    struct exec_change change = change_of(call, exec, node);
+    struct exec_change change = begin_it(call, exec, node);
     note_child(&change.by, (CUgraphNode)change.node, child);
     end_change(&change);
     return result;
@@ -269,7 +269,7 @@ CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec exec, CUgraphNode node, 
 
 /* Returns the child graph in `params`, or NULL. If there is one, notes that the exec is about to
  * change. */
-static CUgraph let_go_for_child(CUgraphExec exec, const CUgraphNodeParams *params)
+static CUgraph begin_child_change(CUgraphExec exec, const CUgraphNodeParams *params)
 {
     CUgraph child = sc_node_uses_child_of(params);
     if (child)
@@ -318,14 +318,14 @@ CUresult cuGraphExecNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraphNod
 {
     SC_WRAPPER(cuGraphExecNodeSetParams);
     CUgraphNodeParams given;
-    CUgraph child = let_go_for_child(exec, params);
+    CUgraph child = begin_child_change(exec, params);
     struct sc_watched_node *host = begin_host(exec, node, params, &given);
     CUresult result = real(exec, node, host ? &given : params);
     if (is_host_node(params))
         sc_host_nodes_end_change(exec, node, host, result);
     if (result != CUDA_SUCCESS || !sc_active())
         return result;
-    struct exec_change change = change_of(call, exec, node);
+    struct exec_change change = begin_it(call, exec, node);
     note_params(&change, params, child);
     end_change(&change);
     return result;
@@ -337,7 +337,7 @@ CUresult cuGraphNodeSetEnabled(CUgraphExec exec, CUgraphNode node, unsigned enab
     CUresult result = real(exec, node, enabled);
     if (result == CUDA_SUCCESS && sc_active())
         SC_TRACKED(sc_graphs_enable_node(track.graphs, (uintptr_t)exec, (uintptr_t)node, enabled));
-    return tell_changed(result, exec);
+    return note_changed(result, exec);
 }
 
 CUresult cuGraphExecDestroy(CUgraphExec exec)

@@ -61,15 +61,15 @@ struct launch {
     bool records;               /* a node records an event */
     bool signals, awaits;       /* nodes tell the host, or wait for the host, unseen */
     bool is_known;              /* what the nodes wait for, and tell, is known */
-    bool hears;                 /* it has host nodes whose runs are seen */
+    bool watches;               /* it has host nodes whose runs are seen */
     bool seen; /* no unseen wait for the host: not of nodes, nor of what the launch comes after */
     bool allocates;   /* nodes allocate or free memory */
     bool races;       /* two nodes that use the same memory are ordered by no edge */
     bool has_kernels; /* there may be a kernel among the nodes */
     bool is_empty;    /* the launch has no work: nothing comes after it */
     struct sc_order_call ordered;
-    struct sc_ticket waits_from;       /* with `awaits`: where its own unseen wait begins */
-    struct sc_point before;            /* with `records` or `hears`: what the launch comes after */
+    struct sc_ticket waits_from; /* with `awaits`: where its own unseen wait begins */
+    struct sc_point before;      /* with `records` or `watches`: what the launch comes after */
     struct sc_watched_launch *watched; /* where runs of host nodes are noted; NULL: nowhere */
     unsigned host_call;          /* the host nodes, as a host function that may wait for the program
                                     (streams/host_functions.h) */
@@ -184,15 +184,15 @@ static void describe_exec(struct launch *launch, CUgraphExec exec)
         launch->uses.graph = graph;
     launch->records = graph->exec.events.records;
     launch->uses.awaits_events = graph->exec.events.waits;
-    launch->hears = graph->exec.watched && graph->exec.watched->count;
-    bool is_lost = launch->hears && graph->exec.watched->is_lost;
+    launch->watches = graph->exec.watched && graph->exec.watched->count;
+    bool is_lost = launch->watches && graph->exec.watched->is_lost;
     launch->signals = graph->exec.signals || is_lost;
     bool seen_before = is_order_before_seen(launch);
     launch->awaits = graph->exec.awaits_host || is_lost;
     launch->seen = !launch->awaits && seen_before;
     launch->is_known = seen_before && !is_lost;
     launch->uses.has_device = graph->exec.device_runs && launch->is_known &&
-                              !(launch->awaits && (has_events(launch) || launch->hears));
+                              !(launch->awaits && (has_events(launch) || launch->watches));
     launch->uses.healing = blocks_host(launch) ? SC_HEALED_BY_WAIT : SC_HEALED_BY_EDGE;
 }
 
@@ -201,7 +201,7 @@ static void describe_exec(struct launch *launch, CUgraphExec exec)
  * tell the host that earlier work is done. */
 static void note_work(struct launch *launch)
 {
-    if (!launch->uses.graph || launch->records || launch->signals || launch->hears)
+    if (!launch->uses.graph || launch->records || launch->signals || launch->watches)
         sc_marks_before_work(launch->uses.stream,
                              launch->signals ? SC_BEFORE_SIGNAL : SC_BEFORE_WORK);
     launch->uses.ticks = sc_unfinished_host_work(launch->uses.stream);
@@ -223,7 +223,7 @@ static void note_signals(const struct launch *launch)
 
 /* Begins to watch the runs of the exec's host nodes. If that is impossible, the launch counts as
  * one that waits for the host with an end that the library does not see. */
-static void begin_heard(struct launch *launch)
+static void begin_watched_runs(struct launch *launch)
 {
     unsigned given_up;
     launch->watched = SC_TRACKED(sc_graphs_begin_watched(
@@ -252,10 +252,10 @@ static void begin_call(struct launch *launch)
     launch->uses.place = sc_order_place(&launch->ordered);
     if (launch->awaits)
         launch->waits_from = SC_TRACKED(sc_unseen_begin(track.order, launch->uses.stream->id));
-    if (launch->records || launch->hears)
+    if (launch->records || launch->watches)
         launch->before = sc_track_call_point(&sc_track, launch->uses.stream->id, &launch->ordered);
-    if (launch->hears)
-        begin_heard(launch);
+    if (launch->watches)
+        begin_watched_runs(launch);
 }
 
 /* ---- what its kernels may use, and its device memory ---- */
@@ -263,7 +263,7 @@ static void begin_call(struct launch *launch)
 /* Do nodes tell of some uses before the launch is done? These uses are noted stage by stage. */
 static bool has_notifiers(const struct launch *launch)
 {
-    return launch->records || launch->hears;
+    return launch->records || launch->watches;
 }
 
 /* Are the uses of kernels judged? They count for the launch as a whole, and not for a stage. So
@@ -272,7 +272,7 @@ static bool has_notifiers(const struct launch *launch)
 static bool judges_kernels(const struct launch *launch)
 {
     return sc_kernel_uses_are_watched() && launch->uses.exec && launch->seen && !launch->signals &&
-           !has_events(launch) && !launch->hears;
+           !has_events(launch) && !launch->watches;
 }
 
 /* Describes the launch as one of its kernels. */
@@ -309,7 +309,7 @@ static void judge_uses(const struct launch *launch)
 
 /* Begins the host nodes: from now on they may wait for the program. Only now are the uses after
  * them judged, since such a wait may put them in order with other work. */
-static void open_host_nodes(struct launch *launch)
+static void begin_host_nodes(struct launch *launch)
 {
     launch->host_call = sc_host_functions_launched(launch->uses.ticks, launch->uses.stream->id, 0);
     sc_launch_uses_judge(&launch->uses, SC_RUNS_GATED);
@@ -352,13 +352,13 @@ static __attribute__((noinline)) void begin_launch(struct launch *launch, CUgrap
         report_freed(launch);
     if (launch->uses.graph && launch->uses.graph->stack_count)
         check_stack_uses(launch);
-    sc_launch_uses_judge(&launch->uses, launch->hears ? SC_RUNS_FREE : SC_RUNS_ALL);
+    sc_launch_uses_judge(&launch->uses, launch->watches ? SC_RUNS_FREE : SC_RUNS_ALL);
     if (launch->has_kernels)
         sc_work_may_write(launch->uses.call, launch->uses.stream, launch->uses.last,
                           launch->seen && !launch->uses.awaits_events);
     judge_uses(launch);
-    if (launch->hears)
-        open_host_nodes(launch);
+    if (launch->watches)
+        begin_host_nodes(launch);
     begin_call(launch);
 }
 
@@ -398,12 +398,12 @@ static void note_watched_runs(struct launch *launch, const struct sc_stages *sta
 }
 
 /* Records the uses of a launch whose nodes tell of some of them before the launch is done. */
-static __attribute__((noinline)) void record_what_is_told(struct launch *launch)
+static __attribute__((noinline)) void record_by_stages(struct launch *launch)
 {
-    bool is_lost = launch->hears && !launch->watched;
+    bool is_lost = launch->watches && !launch->watched;
     bool notes_device = launch->uses.has_device;
     struct sc_stages stages = {.last = launch->before.number, .broken = is_lost};
-    struct sc_op_info moment = {.unsure = launch->hears ? SC_UNSURE_WAITS : 0};
+    struct sc_op_info moment = {.unsure = launch->watches ? SC_UNSURE_WAITS : 0};
     uint64_t behind = launch->before.number;
     launch->uses.stages = &stages;
     sc_launch_uses_record(&launch->uses, &moment);
@@ -413,7 +413,7 @@ static __attribute__((noinline)) void record_what_is_told(struct launch *launch)
     launch->uses.stages = NULL;
     if (launch->watched)
         note_watched_runs(launch, &stages);
-    if (launch->hears && notes_device && !stages.broken)
+    if (launch->watches && notes_device && !stages.broken)
         SC_TRACKED(
             sc_device_clear_unseen(track.inflight, launch->uses.stream->id, behind, moment.ticks));
     end_records(launch, &stages);
@@ -431,9 +431,9 @@ static void record_all(struct launch *launch)
 }
 
 /* Takes back what nodes of the launch would have told the host: the driver has refused it. */
-static void forget_what_is_told(struct launch *launch)
+static void forget_notices(struct launch *launch)
 {
-    if (launch->records || launch->hears)
+    if (launch->records || launch->watches)
         sc_track_release_point(&sc_track, &launch->before);
     if (!launch->watched)
         return;
@@ -448,15 +448,15 @@ static __attribute__((noinline)) CUresult end_launch(struct launch *launch, CUgr
     SC_KEEP_ERRNO();
     sc_track_end_call(&sc_track, &launch->ordered, result == CUDA_SUCCESS);
     if (result != CUDA_SUCCESS)
-        forget_what_is_told(launch);
+        forget_notices(launch);
     if (!launch->uses.stream || result != CUDA_SUCCESS)
         return result;
     sc_unfinished_host_work(launch->uses.stream);
     sc_marks_note_tail(launch->uses.stream);
     if (launch->allocates)
         note_allocations(launch);
-    if (launch->records || launch->hears)
-        record_what_is_told(launch);
+    if (launch->records || launch->watches)
+        record_by_stages(launch);
     else
         record_all(launch);
     if (!launch->uses.graph)

@@ -136,7 +136,7 @@ void sc_host_memory_note_registered(const void *address, size_t bytes, unsigned 
 }
 
 /* Notes in the ledger that the driver has refused a call. Returns `result`. */
-static CUresult tell_refused(const struct sc_call *call, size_t bytes, enum sc_buffer_kind kind,
+static CUresult book_refused(const struct sc_call *call, size_t bytes, enum sc_buffer_kind kind,
                              CUresult result)
 {
     const struct sc_memory memory = memory_of(NULL, bytes, kind);
@@ -159,7 +159,7 @@ static bool is_any_held(void)
 /* Frees memory of the context that is held, waiting until that time at most for the first that can
  * be freed, by whichever thread; not for memory that a graph uses. Returns whether this thread has
  * freed any. */
-static bool gave_held_back(const struct sc_context *context, uint64_t until_ns)
+static bool free_held_memory(const struct sc_context *context, uint64_t until_ns)
 {
     const uint64_t before = sc_reaper_gave_back();
     bool gave = sc_reaper_give_back_pinned(context);
@@ -192,7 +192,7 @@ static void look_for_work(void *argument, struct sc_stream_record *stream) SC_UN
 /* Frees what the library itself has page-locked in the context. Returns false if work is under way
  * there, for which the driver would wait. While a stream captures, the legacy stream cannot be
  * asked about. */
-static bool give_up_ours(struct sc_context *context, bool *gave)
+static bool free_own_pinned(struct sc_context *context, bool *gave)
 {
     SC_RELAXED();
     sc_legacy_gate_enter();
@@ -209,9 +209,9 @@ static bool give_up_ours(struct sc_context *context, bool *gave)
 /* How often that has given anything back to the driver. */
 static _Atomic uint64_t gave_ours;
 
-/* Does the same, and tries again until `until_ns` while the context has work. At most a twentieth
- * of the program's time is spent so. */
-static void give_up_ours_in_time(struct sc_context *context, uint64_t until_ns)
+/* Frees what the library has page-locked in the context, and tries again until `until_ns` while the
+ * context has work. At most a twentieth of the program's time is spent so. */
+static void retry_free_own(struct sc_context *context, uint64_t until_ns)
 {
     static _Atomic uint64_t not_before_ns;
     const struct timespec pause = {0, PAUSE_NS};
@@ -219,8 +219,8 @@ static void give_up_ours_in_time(struct sc_context *context, uint64_t until_ns)
     bool gave = false, is_idle;
     if (!(sc_snapshots_have(context) || sc_pinned_keeps_any()) || !sc_contexts_push(context))
         return;
-    while (!(is_idle = give_up_ours(context, &gave)) && since_ns >= atomic_load(&not_before_ns) &&
-           sc_now_ns() < until_ns)
+    while (!(is_idle = free_own_pinned(context, &gave)) &&
+           since_ns >= atomic_load(&not_before_ns) && sc_now_ns() < until_ns)
         sc_kernel_call(SYS_nanosleep, &pause, NULL);
     sc_contexts_pop();
     atomic_fetch_add(&gave_ours, gave);
@@ -241,7 +241,7 @@ struct sc_host_memory_room sc_host_memory_room(void)
 }
 
 /* Was anything given back to the driver since it was asked last, before the call at first? */
-static bool is_more(struct sc_host_memory_room *room)
+static bool take_if_more_freed(struct sc_host_memory_room *room)
 {
     const uint64_t gave_back = gave_back_so_far();
     const bool is_it = gave_back != room->gave_back;
@@ -251,7 +251,7 @@ static bool is_more(struct sc_host_memory_room *room)
 
 /* Returns whether a call that has failed may be made once more although nothing was given back:
  * another thread may be about to give back what is held. */
-static bool may_hope(struct sc_host_memory_room *room)
+static bool may_retry_idle(struct sc_host_memory_room *room)
 {
     const struct timespec pause = {0, PAUSE_NS};
     if (room->idle++ == IDLE_MOST)
@@ -264,7 +264,7 @@ static bool may_hope(struct sc_host_memory_room *room)
  * call once more. Without the library a free in flight would have waited, and the memory would be
  * the driver's by now; and nothing of ours would be page-locked. What other threads free meanwhile
  * may be held in its turn, so the caller asks again. */
-static bool made_room(struct sc_host_memory_room *room, CUresult result)
+static bool make_room(struct sc_host_memory_room *room, CUresult result)
 {
     if (sc_likely(result != CUDA_ERROR_OUT_OF_MEMORY) || !sc_active())
         return false;
@@ -278,18 +278,18 @@ static bool made_room(struct sc_host_memory_room *room, CUresult result)
     else if (now_ns >= room->until_ns)
         return false;
     const bool was_held = is_any_held();
-    if (was_held && context && gave_held_back(context, room->until_ns) && !room->is_settled) {
+    if (was_held && context && free_held_memory(context, room->until_ns) && !room->is_settled) {
         room->is_settled = true;
         sc_ledger_count(&sc_ledger, SC_LEDGER_SETTLED);
     }
     if (context)
-        give_up_ours_in_time(context, room->until_ns);
-    return is_more(room) || (was_held && may_hope(room));
+        retry_free_own(context, room->until_ns);
+    return take_if_more_freed(room) || (was_held && may_retry_idle(room));
 }
 
 bool sc_host_memory_make_room(struct sc_host_memory_room *room, const struct sc_memory *memory)
 {
-    return sc_booking_place(memory) == SC_LEDGER_HOST && made_room(room, CUDA_ERROR_OUT_OF_MEMORY);
+    return sc_booking_place(memory) == SC_LEDGER_HOST && make_room(room, CUDA_ERROR_OUT_OF_MEMORY);
 }
 
 /* Allocates from huge pages of the library's, if these are as good as the driver's memory. Returns
@@ -317,11 +317,11 @@ static bool serve_pinned(void **address, size_t bytes, unsigned flags, const str
             return CUDA_SUCCESS;                                                                   \
         struct sc_host_memory_room room = sc_host_memory_room();                                   \
         CUresult result = SC_PERMITTED(real arguments);                                            \
-        while (made_room(&room, result))                                                           \
+        while (make_room(&room, result))                                                           \
             result = SC_PERMITTED(real arguments);                                                 \
         if (result == CUDA_SUCCESS)                                                                \
             sc_host_memory_note_pinned(*address, bytes, flags, call);                              \
-        return tell_refused(call, bytes, SC_PINNED, result);                                       \
+        return book_refused(call, bytes, SC_PINNED, result);                                       \
     }
 
 PINS(cuMemHostAlloc, (void **address, size_t bytes, unsigned flags), (address, bytes, flags), flags,
@@ -340,7 +340,7 @@ CUresult cuMemAllocManaged(CUdeviceptr *address, size_t bytes, unsigned flags)
         sc_host_memory_note_managed(*address, bytes, call);
     if (result == CUDA_SUCCESS && flags == CU_MEM_ATTACH_HOST)
         sc_managed_lies_nowhere(*address, bytes);
-    return tell_refused(call, bytes, SC_MANAGED, result);
+    return book_refused(call, bytes, SC_MANAGED, result);
 }
 
 /* Waits until nothing is held at an address where the program registers memory again. */
@@ -358,7 +358,7 @@ static void settle_held(const void *address, size_t bytes)
 
 /* Returns false if the memory lies in pages of ours. The driver refuses to register memory of its
  * own, and the program takes these pages for the driver's. */
-static bool may_be_registered(const void *address, size_t bytes)
+static bool settle_and_check(const void *address, size_t bytes)
 {
     settle_held(address, bytes);
     return !sc_pinned_overlaps((uintptr_t)address, bytes);
@@ -367,15 +367,15 @@ static bool may_be_registered(const void *address, size_t bytes)
 SC_VERSIONS(cuMemHostRegister, cuMemHostRegister_v2, (void *address, size_t bytes, unsigned flags),
             (address, bytes, flags))
 {
-    if (!may_be_registered(address, bytes))
+    if (!settle_and_check(address, bytes))
         return CUDA_ERROR_INVALID_VALUE;
     struct sc_host_memory_room room = sc_host_memory_room();
     CUresult result = SC_PERMITTED(real(address, bytes, flags));
-    while (made_room(&room, result))
+    while (make_room(&room, result))
         result = SC_PERMITTED(real(address, bytes, flags));
     if (result == CUDA_SUCCESS)
         sc_host_memory_note_registered(address, bytes, flags, call);
-    return tell_refused(call, bytes, SC_REGISTERED, result);
+    return book_refused(call, bytes, SC_REGISTERED, result);
 }
 
 /* A call that gives host memory back: a free or an unregistering. */
@@ -487,7 +487,7 @@ static void book_held(const struct sc_deallocation *taken, const struct sc_range
  * has to free the memory now. The driver also frees if more than max_held is held, and its wait
  * slows the program down; and if pools have host memory, since allocations from these would not
  * wait for held memory. */
-static bool free_is_deferred(struct giving_back *giving, const struct sc_range_info *range)
+static bool defer_free(struct giving_back *giving, const struct sc_range_info *range)
 {
     SC_DEALLOCATION taken = deallocation_of(range, SC_HOLD_FREE_PINNED);
     taken.hold = !sc_contexts_has_lost(range->context) && /* it would refuse the late free */
@@ -503,7 +503,7 @@ static bool free_is_deferred(struct giving_back *giving, const struct sc_range_i
 typedef CUresult give_back_function(void *address);
 
 /* Makes the driver's call as a call of the library's own: hooks stand aside. */
-static CUresult give_back_inside(give_back_function *give_back, void *address)
+static CUresult call_inside(give_back_function *give_back, void *address)
 {
     SC_INSIDE();
     return give_back(address);
@@ -511,8 +511,8 @@ static CUresult give_back_inside(give_back_function *give_back, void *address)
 
 /* Makes the driver's call, which waits for the context. The range is removed unless the driver
  * refuses. */
-static CUresult give_back_now(struct giving_back *giving, const struct sc_range_info *range,
-                              give_back_function *give_back)
+static CUresult call_driver_now(struct giving_back *giving, const struct sc_range_info *range,
+                                give_back_function *give_back)
 {
     struct sc_sync sync;
     sc_sync_begin_free(&sync, giving->call);
@@ -520,8 +520,7 @@ static CUresult give_back_now(struct giving_back *giving, const struct sc_range_
         SC_TRACKED(sc_inflight_remove_range_at(track.inflight, range->address));
     sc_guard_apply(SC_GUARD_ALL);
     sc_memory_leaves(giving->call, &giving->memory);
-    CUresult result =
-        sc_wrap_check_answer(giving->call, give_back_inside(give_back, giving->address));
+    CUresult result = sc_wrap_check_answer(giving->call, call_inside(give_back, giving->address));
     sc_permit_end(&giving->permit, result);
     sc_memory_left(&giving->memory, sc_memory_is_taken(result));
     if (result == CUDA_SUCCESS)
@@ -549,8 +548,8 @@ static struct sc_range_info range_of(const struct giving_back *giving)
 
 /* May the memory be held? Returns false if it is no known range, or if a capture makes the driver
  * refuse the call; in that case only reports what is in flight. */
-static bool may_be_kept(const struct giving_back *giving, const struct sc_range_info *range,
-                        enum sc_hazard_code code)
+static bool check_may_be_held(const struct giving_back *giving, const struct sc_range_info *range,
+                              enum sc_hazard_code code)
 {
     SC_DEALLOCATION taken = {.address = range->address, .size_bytes = range->size_bytes};
     if (!range->range || !sc_permit_is_refused(&giving->permit))
@@ -563,7 +562,7 @@ static bool may_be_kept(const struct giving_back *giving, const struct sc_range_
 
 /* Tells the ledger that the program has given the memory back, whatever the driver has still to do.
  */
-static void tell_left(const struct giving_back *giving)
+static void book_as_left(const struct giving_back *giving)
 {
     sc_memory_leaves(giving->call, &giving->memory);
     sc_memory_left(&giving->memory, /*taken=*/true);
@@ -571,7 +570,7 @@ static void tell_left(const struct giving_back *giving)
 
 /* Returns `kept`. If the memory is held, ends the permit, since the driver is not called: while a
  * stream captures it would have refused. */
-static bool end_kept(struct giving_back *giving, bool kept)
+static bool end_permit_if(struct giving_back *giving, bool kept)
 {
     if (kept)
         sc_permit_end(&giving->permit, CUDA_SUCCESS);
@@ -588,7 +587,7 @@ static bool try_to_keep(struct giving_back *giving, const struct sc_range_info *
     sc_memory_leaves(giving->call, &giving->memory);
     bool held = keep(giving, range);
     sc_memory_left(&giving->memory, held);
-    return end_kept(giving, held);
+    return end_permit_if(giving, held);
 }
 
 /* Has the program freed this memory before, so that its free is deferred? The driver would refuse a
@@ -607,11 +606,11 @@ CUresult cuMemFreeHost(void *address)
         return SC_PERMITTED(real(NULL));
     struct giving_back giving = begin_free_of(address, SC_PINNED, call);
     struct sc_range_info range = range_of(&giving);
-    if (may_be_kept(&giving, &range, SC105) && try_to_keep(&giving, &range, free_is_deferred))
+    if (check_may_be_held(&giving, &range, SC105) && try_to_keep(&giving, &range, defer_free))
         return giving.result;
-    if (end_kept(&giving, was_freed(&giving, &range)))
+    if (end_permit_if(&giving, was_freed(&giving, &range)))
         return CUDA_ERROR_INVALID_VALUE;
-    return give_back_now(&giving, &range, sc_pinned_free);
+    return call_driver_now(&giving, &range, sc_pinned_free);
 }
 
 /* Reports and awaits what is in flight in pinned memory that is about to be freed, or in memory
@@ -620,7 +619,7 @@ void sc_host_memory_begin_free(void *address, enum sc_buffer_kind kind, const st
 {
     struct giving_back giving = describe_giving(address, kind, call);
     struct sc_range_info range = range_of(&giving);
-    tell_left(&giving);
+    book_as_left(&giving);
     if (!range.range)
         return;
     SC_DEALLOCATION taken = deallocation_of(&range, SC_HOLD_WAIT);
@@ -634,7 +633,7 @@ void sc_host_memory_begin_free(void *address, enum sc_buffer_kind kind, const st
 /* Keeps memory registered as long as a graph uses it. Otherwise the graph's next launch would fail,
  * and the context be lost. The registration ends inside of one of the program's own waits, as
  * deferred frees of pinned memory do. */
-static bool unregister_is_kept(struct giving_back *giving, const struct sc_range_info *range)
+static bool keep_registered(struct giving_back *giving, const struct sc_range_info *range)
 {
     SC_DEALLOCATION waited = deallocation_of(range, SC_HOLD_WAIT);
     SC_DEALLOCATION kept = deallocation_of(range, SC_HOLD_UNREGISTER);
@@ -657,11 +656,11 @@ CUresult cuMemHostUnregister(void *address)
         return CUDA_ERROR_INVALID_VALUE;
     struct giving_back giving = begin_free_of(address, SC_REGISTERED, call);
     struct sc_range_info range = range_of(&giving);
-    if (may_be_kept(&giving, &range, SC103) && try_to_keep(&giving, &range, unregister_is_kept))
+    if (check_may_be_held(&giving, &range, SC103) && try_to_keep(&giving, &range, keep_registered))
         return giving.result;
-    if (end_kept(&giving, is_gone))
+    if (end_permit_if(&giving, is_gone))
         return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
-    return give_back_now(&giving, &range, real);
+    return call_driver_now(&giving, &range, real);
 }
 
 /* Is it memory of cuMemAllocAsync? To free such memory by cuMemFree waits for nothing

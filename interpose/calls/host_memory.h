@@ -3,6 +3,17 @@
  *
  * Thread-safe. Locks: none may be held. sc_host_memory_begin_free may wait, at most stall_limit.
  * Not for a signal handler. */
+
+/* Terms (docs/glossary.md):
+ *   held: of memory: freed by the program, and kept by the library until the device is done
+ *   in flight: issued, and the host does not know yet that it is done
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   range: host memory that the driver knows: one allocation or one registration
+ *   replay: to run the wrapper of a missed call for what it notes, without the call
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ *   wrapper: our function in the place of one of the driver's
+ */
+
 #ifndef SC_INTERPOSE_CALLS_HOST_MEMORY_H
 #define SC_INTERPOSE_CALLS_HOST_MEMORY_H
 
@@ -36,9 +47,10 @@ struct sc_host_memory_room {
 /* Called before such an allocation. */
 struct sc_host_memory_room sc_host_memory_room(void);
 
-/* Makes room behind an allocation of the memory that has failed for want of it, if the memory is
- * the host's. Returns whether the call is to be made once more: as long as it fails and that may be
- * because of the library, for 100 ms or stall_limit at most. */
+/* Called when an allocation of host memory has failed for want of memory: gives back what the
+ * library holds or has page-locked, since the program would have that memory without the library.
+ * Returns true if the caller is to make the call once more. That is so as long as the failure may
+ * be the library's fault, and for 100 ms or stall_limit at most. */
 bool sc_host_memory_make_room(struct sc_host_memory_room *room, const struct sc_memory *memory);
 
 /* Called before pinned memory is freed, or registered memory is unregistered: reports operations in

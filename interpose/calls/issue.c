@@ -93,7 +93,7 @@ SC_INLINED_HERE void sc_issue_begin_uncaptured(struct sc_issue *issue, const str
 
 /* Makes the issue one of a node of the captured graph, not of an operation, since the stream
  * captures. */
-static __attribute__((noinline)) void turn_to_graph(struct sc_issue *issue)
+static __attribute__((noinline)) void make_node_issue(struct sc_issue *issue)
 {
     issue->captured_stream = (uintptr_t)issue->stream->handle;
     issue->graph = sc_streams_graph(issue->stream);
@@ -105,7 +105,7 @@ void sc_issue_begin(struct sc_issue *issue, const struct sc_call *call, CUstream
     sc_issue_begin_uncaptured(issue, call,
                               sc_active() ? sc_streams_find(stream, call->per_thread) : NULL);
     if (issue->stream && sc_unlikely(sc_streams_is_capturing(issue->stream)))
-        turn_to_graph(issue);
+        make_node_issue(issue);
 }
 
 /* Does the range contain all bytes of the shape? The library never reads bytes beyond an
@@ -679,7 +679,7 @@ static enum sc_no_verdict_reason reason_not_to_guard(const struct sc_issue *issu
 
 /* Notes what has to be compared of a pageable source whose pages are not protected. Returns true
  * for a small source: all of it is compared. */
-static bool is_compared_whole(struct sc_op_info *op)
+static bool note_compared_parts(struct sc_op_info *op)
 {
     bool compared = !op->range && op->direction == SC_H2D && op->stable;
     op->is_compared_whole = compared && sc_shape_hull_bytes(&op->shape) <= SC_COMPARED_WHOLE_BYTES;
@@ -703,7 +703,7 @@ static __attribute__((noinline)) void choose_guard_pages(const struct sc_issue *
 {
     enum sc_no_verdict_reason reason = reason_not_to_guard(issue, op);
     bool guarded_later = op->range && !sc_ops_is_unjudged(op) && op->unseen_waits.waits;
-    if (is_compared_whole(op) || is_source_done(issue, op))
+    if (note_compared_parts(op) || is_source_done(issue, op))
         return;
     if (reason != SC_NO_VERDICT_COUNT) {
         sc_no_verdicts_note_unwatched(sc_track_parts.no_verdicts, reason,
@@ -957,7 +957,7 @@ static __attribute__((noinline)) void end_captured(const struct sc_issue *issue)
 
 /* Notes, if the call has succeeded, that the host has waited in it for the stream's earlier work.
  */
-static __attribute__((noinline)) void end_joined(struct sc_issue *issue, CUresult result)
+static __attribute__((noinline)) void end_blocking_call(struct sc_issue *issue, CUresult result)
 {
     if (result != CUDA_SUCCESS) {
         sc_track_release_point(&sc_track, &issue->point);
@@ -987,7 +987,7 @@ CUresult sc_issue_end(struct sc_issue *issue, CUresult result)
     else
         end_unrecorded(issue, result);
     if (issue->joins_stream)
-        end_joined(issue, result);
+        end_blocking_call(issue, result);
     if (result == CUDA_SUCCESS && !issue->op_count && !issue->is_empty)
         note_unrecorded(issue);
     return result;

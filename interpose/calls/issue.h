@@ -16,6 +16,26 @@
  * Thread-safe, with an issue for each wrapper. Locks: none may be held. errno is kept by
  * sc_issue_end, and may change before. Calls the driver: not for a signal handler.
  */
+
+/* Terms (docs/glossary.md):
+ *   complete: finished by the device, whether or not the program knows
+ *   hold: memory that the program has freed while the device used it, kept until the device is
+ *       done
+ *   in flight: issued, and the host does not know yet that it is done
+ *   legacy stream: a context's default stream, which is ordered with all its blocking streams
+ *   mark: an event of the library's behind an operation, by which it learns that this is complete
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   range: host memory that the driver knows: one allocation or one registration
+ *   simple copy: a copy between device and pinned memory, on a stream without ties, with no
+ *       conflict
+ *   snapshot: a copy of a small source, which the device reads instead of the source
+ *   source: the memory that a copy reads
+ *   ticks: a time of the processor's counter
+ *   touch: a read or write of host memory by the program, by the kernel for it, or within a call
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ *   wrapper: our function in the place of one of the driver's
+ */
+
 #ifndef SC_INTERPOSE_CALLS_ISSUE_H
 #define SC_INTERPOSE_CALLS_ISSUE_H
 
@@ -57,8 +77,9 @@ struct sc_issue {
     uint8_t host_count;
     /* how many of `host` the driver uses after the call: each becomes an operation */
     uint8_t op_count;
-    /* after the call the wrapper waits for the operation: the program has unregistered the memory,
-     * but the library holds that back, so the driver still treats the memory as registered */
+    /* after the call the wrapper waits for the operation, as the driver does for pageable memory:
+     * the program has unregistered the memory, but the library has deferred that
+     * (sc_issue_is_kept_registered) */
     bool waits_after;
     /* the call returns only when the stream's earlier work, and its own, is done */
     bool joins_stream;
@@ -157,13 +178,14 @@ void sc_issue_add_sides(struct sc_issue *issue, const struct sc_copy_sides *side
 /* Sets the gaps within the rows (the fold) of the host ranges from index `from` on. */
 void sc_issue_set_fold(struct sc_issue *issue, unsigned from, const struct sc_fold *fold);
 
-/* As sc_issue_add_host_shape, for pageable memory that the driver may use after the call has
- * returned (batch copies). `is_there`: the source's bytes are complete when the call is made, by
- * the call's contract. */
+/* Adds pageable memory that the driver may use after the call has returned, as for batch copies,
+ * whose access order says when the driver may read it. `is_there`: the source's bytes are complete
+ * when the call is made, by the call's contract. */
 void sc_issue_add_pageable(struct sc_issue *issue, enum sc_direction direction,
                            const struct sc_shape *shape, bool is_there);
 
-/* As sc_issue_begin, for a stream that is known not to capture. */
+/* Begins an operation on a stream that is known not to capture, so that the driver is not asked
+ * about the stream. */
 void sc_issue_begin_uncaptured(struct sc_issue *issue, const struct sc_call *call,
                                struct sc_stream_record *stream);
 
@@ -174,7 +196,7 @@ void sc_issue_set_graph(struct sc_issue *issue, uint8_t unsure, uint64_t ticks);
 /* Judges what was added, and in mode=fix orders the call after its conflicts. */
 void sc_issue_judge_and_order(struct sc_issue *issue);
 
-/* Does the same as sc_issue_judge_and_order, and notes in the tracker that the call begins. The
+/* Judges and orders (sc_issue_judge_and_order), and notes in the tracker that the call begins. The
  * driver's call follows, and then sc_issue_end. */
 void sc_issue_begin_call(struct sc_issue *issue);
 
@@ -184,8 +206,8 @@ void sc_issue_judge_touches(const struct sc_issue *issue);
 /* Takes a snapshot of the source of the operation's only copy, for the device to read instead.
  * Returns it, packed: without gaps between rows (memory/snapshots.h). NULL: none was taken. */
 const void *sc_issue_snapshot(struct sc_issue *issue);
-/* Does the same as sc_issue_snapshot for a source without gaps. Returns what to pass to the driver:
- * the snapshot, or `source` if none was taken. */
+/* Takes a snapshot of a source without gaps. Returns what the wrapper passes to the driver as the
+ * source: the snapshot, or `source` if none was taken. */
 const void *sc_issue_source(struct sc_issue *issue, const void *source);
 
 /* Records the operations if the driver has accepted the call, protects their pages, and records a
@@ -201,8 +223,8 @@ void sc_issue_describe(const struct sc_issue *issue, struct sc_issue_ops *ops);
 size_t sc_issue_record(struct sc_issue *issue, struct sc_issue_ops *ops, uint32_t stack,
                        uint64_t now_ticks);
 
-/* Returns true if the memory is pageable, and the program has unregistered it, but the library
- * holds the driver's call back: the driver then still treats the memory as registered. */
+/* Returns true if the program has unregistered the memory while a graph uses it: the library then
+ * defers the driver's call, so the driver still treats the memory as registered. */
 bool sc_issue_is_kept_registered(const struct sc_shape *shape);
 
 /* Chooses which pages are protected for the operation. Called before it is recorded. */

@@ -1,4 +1,11 @@
 /* The operations of one issue (issue.h). Plain data. */
+
+/* Terms (docs/glossary.md):
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ *   wrapper: our function in the place of one of the driver's
+ */
+
 #ifndef SC_INTERPOSE_CALLS_ISSUE_OPS_H
 #define SC_INTERPOSE_CALLS_ISSUE_OPS_H
 

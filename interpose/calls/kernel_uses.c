@@ -35,7 +35,7 @@
 #include "common/poison.h"
 
 /* Keeps the addresses that lie in device memory, each once. */
-static void keep_device(struct sc_kernel_parameters *read)
+static void keep_device_addresses(struct sc_kernel_parameters *read)
 {
     read->count = sc_track_watches_device(&sc_track)
                       ? sc_track_device_keep_known(&sc_track, read->addresses, read->count)
@@ -178,7 +178,7 @@ void sc_kernel_uses_judge(const struct sc_call *call, struct sc_stream_record *s
         add_host_bytes(&read, host);
         if (!of->is_judged)
             continue;
-        keep_device(&read);
+        keep_device_addresses(&read);
         judge_device(call, stream, &read, of->after);
     }
     if (of->is_judged)
@@ -212,7 +212,7 @@ void sc_kernel_uses_note(const struct sc_call *call, struct sc_stream_record *st
     note_host(call, stream, host, /*by_graph=*/!of->launch, moment);
     for (uint32_t index = 0;
          sc_track_watches_device(&sc_track) && read_addresses(&read, of, &index);) {
-        keep_device(&read);
+        keep_device_addresses(&read);
         if (read.count > 0 && moment->ticks == 0)
             *moment = sc_device_uses_call_info(call, stream, place);
         note_device(call, stream, &read, moment);

@@ -9,11 +9,26 @@
  * (track/kernel_flags.h) is recorded, but no hazard of a kernel with it is reported.
  *
  * A kernel may also write, from the address up to the end of the memory. That counts only for
- * sources of earlier copies: they are compared before the kernel is launched, and not later
- * (SC201).
+ * sources of earlier copies: they are compared before the kernel is launched, and not later, when
+ * the kernel may have changed them in order (SC201).
  *
  * Locks: none may be held. errno is kept. The functions that judge and note ask the driver about
  * the kernel's parameters: not for a signal handler. */
+
+/* Terms (docs/glossary.md):
+ *   exec: an instantiated graph (CUgraphExec)
+ *   flag: a word in host memory by which a kernel tells the host how far it has come
+ *   hazard: a mistake that may do harm: a code, the operation it hurts, and the event
+ *   in flight: issued, and the host does not know yet that it is done
+ *   legacy stream: a context's default stream, which is ordered with all its blocking streams
+ *   not judged: of a touch or operation: it got no verdict; counted by reason
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   source: the memory that a copy reads
+ *   ticket: the name of an operation: its stream, its number there, and its epoch
+ *   ticks: a time of the processor's counter
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ */
+
 #ifndef SC_INTERPOSE_CALLS_KERNEL_USES_H
 #define SC_INTERPOSE_CALLS_KERNEL_USES_H
 

@@ -4,6 +4,19 @@
  *
  * Locks: none may be held. errno may change. Calls the driver if a conflict is found: not for a
  * signal handler. */
+
+/* Terms (docs/glossary.md):
+ *   exec: an instantiated graph (CUgraphExec)
+ *   legacy stream: a context's default stream, which is ordered with all its blocking streams
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   point: all work issued on a stream so far, with what that work had waited for (its clock)
+ *   run: adjoining uses of an exec, recorded as one operation
+ *   stage: the part of a graph's nodes that one notifier tells the host of
+ *   ticket: the name of an operation: its stream, its number there, and its epoch
+ *   ticks: a time of the processor's counter
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ */
+
 #ifndef SC_INTERPOSE_CALLS_LAUNCH_USES_H
 #define SC_INTERPOSE_CALLS_LAUNCH_USES_H
 

@@ -11,7 +11,7 @@
 #include "common/poison.h"
 
 /* Notes where the program has advised managed memory to lie. */
-static CUresult tell_advised(const struct sc_call *call, CUdeviceptr address, size_t bytes,
+static CUresult note_advised(const struct sc_call *call, CUdeviceptr address, size_t bytes,
                              CUmem_advise advice, CUmemLocation location, CUresult result)
 {
     if (result != CUDA_SUCCESS)
@@ -25,7 +25,7 @@ CUresult cuMemAdvise(CUdeviceptr address, size_t bytes, CUmem_advise advice, CUd
 {
     SC_WRAPPER(cuMemAdvise);
     CUresult result = SC_PERMITTED(real(address, bytes, advice, device));
-    return tell_advised(call, address, bytes, advice, sc_managed_location(device), result);
+    return note_advised(call, address, bytes, advice, sc_managed_location(device), result);
 }
 
 CUresult cuMemAdvise_v2(CUdeviceptr address, size_t bytes, CUmem_advise advice,
@@ -33,7 +33,7 @@ CUresult cuMemAdvise_v2(CUdeviceptr address, size_t bytes, CUmem_advise advice,
 {
     SC_WRAPPER(cuMemAdvise_v2);
     CUresult result = SC_PERMITTED(real(address, bytes, advice, location));
-    return tell_advised(call, address, bytes, advice, location, result);
+    return note_advised(call, address, bytes, advice, location, result);
 }
 
 /* The arguments of a prefetch of several parts. */
@@ -47,7 +47,7 @@ struct prefetches {
 };
 
 /* Notes each part of a prefetch, with its location. */
-static CUresult tell_prefetched(const struct sc_call *call, const struct prefetches *all,
+static CUresult note_prefetched(const struct sc_call *call, const struct prefetches *all,
                                 CUresult result)
 {
     size_t location = 0;
@@ -70,7 +70,7 @@ static CUresult tell_prefetched(const struct sc_call *call, const struct prefetc
         sc_work_begin(&work, call, stream, kind);                                                  \
         CUresult result = sc_work_end(                                                             \
             &work, real(addresses, sizes, count, locations, from, location_count, flags, stream)); \
-        return tell_prefetched(call, &all, answered);                                              \
+        return note_prefetched(call, &all, answered);                                              \
     }
 
 PREFETCHES(cuMemPrefetchBatchAsync, SC_WORK_QUIET, result)

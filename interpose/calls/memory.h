@@ -3,10 +3,16 @@
  * sc_memory_left after it, with the driver's answer. Rows of api.def call them (memory_calls.c),
  * and some wrappers directly.
  *
- * They serve the ledger of memory (interpose/ledger/booking.h), the watch of device memory
- * (device=1) and captures (SC305).
+ * They keep up to date the ledger of memory (interpose/ledger/booking.h), the watch of device
+ * memory (device=1) and captures (SC305).
  *
  * Locks: none may be held. errno is kept. Thread-safe, not signal-safe. */
+
+/* Terms (docs/glossary.md):
+ *   ledger: which memory the process has, and which call stack asked for it
+ *   wrapper: our function in the place of one of the driver's
+ */
+
 #ifndef SC_INTERPOSE_CALLS_MEMORY_H
 #define SC_INTERPOSE_CALLS_MEMORY_H
 
@@ -105,7 +111,7 @@ static inline void sc_memory_exported(const struct sc_call *call, const struct s
 }
 
 /* Called after a call by which the driver may have taken memory of this kind for itself, or given
- * some up: has NVML asked about it. */
+ * some up. The driver does not say how much, so NVML is asked how much the device has left. */
 static inline void sc_memory_reserved(const struct sc_call *call, enum sc_memory_kind kind)
 {
     sc_unaccounted_note(call, kind);

@@ -431,9 +431,9 @@ SC_INLINED struct sc_stream_record *find_freeing(enum sc_simplicity least, CUstr
 
 /* Ends a simple free that needs the slow way: the driver has refused it, or the ledger did not know
  * the memory. */
-static __attribute__((noinline)) void freed_otherwise(const struct sc_call *call, uintptr_t address,
-                                                      const struct sc_ledger_leaving *leaving,
-                                                      CUresult result)
+static __attribute__((noinline)) void end_slow_free(const struct sc_call *call, uintptr_t address,
+                                                    const struct sc_ledger_leaving *leaving,
+                                                    CUresult result)
 {
     sc_booking_note_left_in_order(address, leaving, sc_memory_is_taken(result));
     if (result != CUDA_SUCCESS)
@@ -456,7 +456,7 @@ SC_INLINED bool cuMemFreeAsync_simply(enum sc_simplicity least, const char *api,
     if (sc_unlikely(stream->kind == SC_STREAM_LEGACY))
         sc_unfinished_legacy(stream);
     if (sc_unlikely(*result != CUDA_SUCCESS || !is_known))
-        freed_otherwise(&(const struct sc_call){api, site, per_thread}, address, &leaving, *result);
+        end_slow_free(&(const struct sc_call){api, site, per_thread}, address, &leaving, *result);
     if (sc_likely(*result == CUDA_SUCCESS && sc_options.postmortem))
         note_simple_free(api, site, stream, address, number);
     return true;

@@ -1,6 +1,7 @@
 #include "interpose/calls/simple_copies.h"
 
 #include "common/op_kinds.h"
+#include "common/points.h"
 #include "common/ticks.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
@@ -28,10 +29,19 @@
 
 #include "common/poison.h"
 
+/* Notes the copy for the other streams of the family: the legacy stream and the blocking ones. */
+static __attribute__((noinline)) void note_in_family(struct sc_stream_record *stream,
+                                                     const struct sc_simple_copy *copy)
+{
+    sc_unfinished_queued(stream, copy->ticks);
+    if (copy->to_host)
+        sc_unfinished_written(stream);
+}
+
 /* Records the copy, which the driver has accepted, with its time and its stack, and protects its
  * pages. */
-static void end(const struct sc_call *call, struct sc_stream_record *stream,
-                struct sc_simple_copy *copy)
+SC_INLINED void record_copy(const struct sc_call *call, struct sc_stream_record *stream,
+                            struct sc_simple_copy *copy, bool to_host)
 {
     SC_KEEP_ERRNO();
     copy->api = call->api;
@@ -39,15 +49,17 @@ static void end(const struct sc_call *call, struct sc_stream_record *stream,
     copy->stack = sc_unwind_here(call->site);
     copy->thread = sc_thread_id();
     uint64_t number = sc_issue_record_simple_copy(call, stream, copy);
-    sc_recently_issued(
-        call->api, call->site, copy->stream, copy->ticks, number,
-        (struct sc_history_entry){.stack = copy->stack,
-                                  .direction = copy->to_host ? SC_D2H : SC_H2D,
-                                  .address = copy->to_host ? copy->host : copy->device,
-                                  .source = copy->to_host ? copy->device : copy->host,
-                                  .size_bytes = copy->size_bytes});
-    sc_guard_apply(SC_GUARD_OWN);
-    sc_marks_issued(stream, copy->size_bytes, !copy->to_host, copy->ticks);
+    sc_recently_issued(call->api, call->site, copy->stream, copy->ticks, number,
+                       (struct sc_history_entry){.stack = copy->stack,
+                                                 .direction = to_host ? SC_D2H : SC_H2D,
+                                                 .address = to_host ? copy->host : copy->device,
+                                                 .source = to_host ? copy->device : copy->host,
+                                                 .size_bytes = copy->size_bytes});
+    if (to_host)
+        sc_guard_apply(SC_GUARD_OWN);
+    if (sc_unlikely(stream->kind != SC_STREAM_NONBLOCKING))
+        note_in_family(stream, copy);
+    sc_marks_issued(stream, copy->size_bytes, !to_host, copy->ticks);
 }
 
 /* No device memory is watched, no wait for the host is open, and calls have no share of the time.
@@ -61,9 +73,9 @@ SC_INLINED bool is_simple(bool to_host, size_t size_bytes)
 /* Begins a copy if no unfinished work may write its source, unless changed sources are compared
  * anyway. */
 SC_INLINED bool begin(const struct sc_call *call, struct sc_stream_record *stream,
-                      struct sc_simple_copy *copy)
+                      struct sc_simple_copy *copy, bool to_host)
 {
-    if (!copy->to_host)
+    if (!to_host)
         return sc_unfinished_is_clear(stream) && sc_snapshots_begin_upload(stream->context, copy);
     if (!sc_track_begin_simple_copy(&sc_track, NULL, copy))
         return false;
@@ -72,43 +84,62 @@ SC_INLINED bool begin(const struct sc_call *call, struct sc_stream_record *strea
     return true;
 }
 
-SC_INLINED CUresult make(const struct sc_simple_copy *copy, CUstream handle)
+SC_INLINED CUresult make(const struct sc_simple_copy *copy, bool to_host, CUstream handle)
 {
-    return copy->to_host ? sc_real.cuMemcpyDtoHAsync_v2((void *)copy->host, copy->device,
-                                                        copy->size_bytes, handle)
-                         : sc_real.cuMemcpyHtoDAsync_v2(copy->device, copy->slot->bytes,
-                                                        copy->size_bytes, handle);
+    return to_host ? sc_real.cuMemcpyDtoHAsync_v2((void *)copy->host, copy->device,
+                                                  copy->size_bytes, handle)
+                   : sc_real.cuMemcpyHtoDAsync_v2(copy->device, copy->slot->bytes, copy->size_bytes,
+                                                  handle);
 }
 
 /* Makes a copy between pinned host memory and the device with fewer look-ups, if the stream and all
  * else in flight is simple. Returns false, having done nothing, if the copy has to go the general
  * way. */
-bool sc_simple_copies_make(enum sc_simplicity least, const char *api, void *site, bool per_thread,
-                           CUresult *result, bool to_host, const void *host, CUdeviceptr device,
-                           size_t size_bytes, CUstream handle)
+SC_INLINED bool make_simply(enum sc_simplicity least, const char *api, void *site, bool per_thread,
+                            CUresult *result, bool to_host, const void *host, CUdeviceptr device,
+                            size_t size_bytes, CUstream handle)
 {
     sc_thread_stack_learn();
     struct sc_stream_record *stream =
-        sc_streams_find_simple(least, handle, SC_TIE_KIND | SC_TIE_DUE);
+        sc_streams_find_any_simple(least, handle, per_thread, SC_TIE_KIND | SC_TIE_DUE);
     if (!stream || !is_simple(to_host, size_bytes))
         return false;
     const struct sc_call call = {api, site, per_thread};
     struct sc_simple_copy copy;
     copy.to_host = to_host;
-    copy.is_guarded = sc_options.guard != SC_GUARD_OFF;
+    if (to_host)
+        copy.is_guarded = sc_options.guard != SC_GUARD_OFF;
     copy.stream = stream->id;
     copy.host = (uintptr_t)host;
     copy.device = device;
     copy.size_bytes = size_bytes;
-    if (!begin(&call, stream, &copy))
+    if (!begin(&call, stream, &copy, to_host))
         return false;
-    *result = make(&copy, handle);
+    if (sc_unlikely(stream->kind == SC_STREAM_LEGACY))
+        sc_unfinished_legacy(stream);
+    *result = make(&copy, to_host, handle);
     if (sc_likely(*result == CUDA_SUCCESS)) {
-        end(&call, stream, &copy);
+        record_copy(&call, stream, &copy, to_host);
         return true;
     }
     if (!to_host)
         sc_snapshots_refuse(&copy);
     sc_detour_report_refused(api, site, per_thread, *result);
     return true;
+}
+
+bool sc_simple_copies_upload(enum sc_simplicity least, const char *api, void *site, bool per_thread,
+                             CUresult *result, CUdeviceptr target, const void *source,
+                             size_t size_bytes, CUstream stream)
+{
+    return make_simply(least, api, site, per_thread, result, /*to_host=*/false, source, target,
+                       size_bytes, stream);
+}
+
+bool sc_simple_copies_download(enum sc_simplicity least, const char *api, void *site,
+                               bool per_thread, CUresult *result, void *target, CUdeviceptr source,
+                               size_t size_bytes, CUstream stream)
+{
+    return make_simply(least, api, site, per_thread, result, /*to_host=*/true, target, source,
+                       size_bytes, stream);
 }

@@ -5,6 +5,14 @@
  *
  * Thread-safe. Locks: none may be held. Calls the driver: not for a signal handler. errno is kept.
  */
+
+/* Terms (docs/glossary.md):
+ *   simple copy: a copy between device and pinned memory, on a stream without ties, with no
+ *       conflict
+ *   site: the address to which a hook or wrapper returns: the program's call
+ *   wrapper: our function in the place of one of the driver's
+ */
+
 #ifndef SC_INTERPOSE_CALLS_SIMPLE_COPIES_H
 #define SC_INTERPOSE_CALLS_SIMPLE_COPIES_H
 
@@ -15,28 +23,18 @@
 #include "interpose/base/process.h"
 #include "interpose/driver/driver.h"
 
-/* Makes the call, stores its result, and records the copy. Returns false, having done nothing, if
- * the copy is not a simple one. `host`, `device`: its two sides. `api`, `site`, `per_thread`: the
- * members of its struct sc_call (interpose/driver/call.h). */
-bool sc_simple_copies_make(enum sc_simplicity least, const char *api, void *site, bool per_thread,
-                           CUresult *result, bool to_host, const void *host, CUdeviceptr device,
-                           size_t size_bytes, CUstream handle);
+/* Make the call, store its result, and record the copy. Return false, having done nothing, if the
+ * copy is not a simple one. `api`, `site`, `per_thread`: the members of its struct sc_call
+ * (interpose/driver/call.h). */
+bool sc_simple_copies_upload(enum sc_simplicity least, const char *api, void *site, bool per_thread,
+                             CUresult *result, CUdeviceptr target, const void *source,
+                             size_t size_bytes, CUstream stream);
+bool sc_simple_copies_download(enum sc_simplicity least, const char *api, void *site,
+                               bool per_thread, CUresult *result, void *target, CUdeviceptr source,
+                               size_t size_bytes, CUstream stream);
 
-/* The forms in which wrappers call it (SC_SIMPLE_PAIR). */
-SC_INLINED bool cuMemcpyHtoDAsync_v2_simply(enum sc_simplicity least, const char *api, void *site,
-                                            bool per_thread, CUresult *result, CUdeviceptr target,
-                                            const void *source, size_t size_bytes, CUstream handle)
-{
-    return sc_simple_copies_make(least, api, site, per_thread, result, false, source, target,
-                                 size_bytes, handle);
-}
-
-SC_INLINED bool cuMemcpyDtoHAsync_v2_simply(enum sc_simplicity least, const char *api, void *site,
-                                            bool per_thread, CUresult *result, void *target,
-                                            CUdeviceptr source, size_t size_bytes, CUstream handle)
-{
-    return sc_simple_copies_make(least, api, site, per_thread, result, true, target, source,
-                                 size_bytes, handle);
-}
+/* The names by which wrappers call them (SC_SIMPLE_PAIR). */
+#define cuMemcpyHtoDAsync_v2_simply sc_simple_copies_upload
+#define cuMemcpyDtoHAsync_v2_simply sc_simple_copies_download
 
 #endif

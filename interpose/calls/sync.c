@@ -21,6 +21,7 @@
 #include "interpose/streams/unfinished.h"
 #include "track/order_calls.h"
 #include "track/spans_calls.h"
+#include "track/stream_front.h"
 #include "track/track.h"
 #include "track/track_order.h"
 #include "track/track_streams.h"
@@ -68,7 +69,7 @@ void sc_sync_begin_stream(struct sc_sync *sync, const struct sc_call *call, CUst
  * the driver waits for the blocking streams first, so only what the context waits for matters. */
 static bool may_take_early(struct sc_stream_record *stream)
 {
-    return stream->kind == SC_STREAM_LEGACY ? sc_track_is_due(&sc_track, stream->id)
+    return stream->kind == SC_STREAM_LEGACY ? sc_track_is_tied(&sc_track, stream->id, SC_TIE_DUE)
                                             : sc_unfinished_is_hidden(stream, /*known=*/true);
 }
 

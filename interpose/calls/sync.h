@@ -1,11 +1,21 @@
-/* What wrappers do around calls that wait, such as cuStreamSynchronize: all work that the call has
- * waited for is known done (by the host) afterwards.
+/* Notes what the program learns by calls that wait, such as cuStreamSynchronize: all work that such
+ * a call has waited for is known done afterwards.
  *
  * Before the driver's call, a function sc_sync_begin_* stores the point of what is issued by now.
  * After a successful call, sc_sync_end notes all of it as done, reports sources that were
  * overwritten too early, and unprotects pages.
  *
  * Thread-safe. Locks: none may be held. sc_sync_end keeps errno. Not for a signal handler. */
+
+/* Terms (docs/glossary.md):
+ *   blocking stream: a stream without CU_STREAM_NON_BLOCKING
+ *   known done: waited for by the program, itself or by something behind it
+ *   legacy stream: a context's default stream, which is ordered with all its blocking streams
+ *   point: all work issued on a stream so far, with what that work had waited for (its clock)
+ *   source: the memory that a copy reads
+ *   wrapper: our function in the place of one of the driver's
+ */
+
 #ifndef SC_INTERPOSE_CALLS_SYNC_H
 #define SC_INTERPOSE_CALLS_SYNC_H
 
@@ -49,7 +59,8 @@ void sc_sync_begin_context(struct sc_sync *sync, const struct sc_call *call, CUc
 /* Begins a free of memory of the driver's, which waits for the context of that memory. */
 void sc_sync_begin_free(struct sc_sync *sync, const struct sc_call *call);
 
-/* Prepares sc_sync_end for a call that turned out to wait for nothing. */
+/* Prepares sc_sync_end for a call that waits for nothing, as a free of pool memory, so that the
+ * wrapper ends all its frees alike. */
 void sc_sync_begin_nothing(struct sc_sync *sync, const struct sc_call *call);
 
 /* Begins a wait for the event. */

@@ -144,7 +144,7 @@ static void begin_uses(struct copy *copy, struct sc_stream_record *stream)
 }
 
 /* Notes, for the thread's captures, a copy that runs beside them. */
-static void tell_beside(const struct copy *copy, bool is_detour, CUresult result)
+static void note_beside(const struct copy *copy, bool is_detour, CUresult result)
 {
     if (!sc_beside_needs_calls() || !copy->on || result != CUDA_SUCCESS)
         return;
@@ -237,7 +237,7 @@ static CUevent record_in_legacy(struct sc_context *context)
 
 /* Makes the order true, by events, that join_other_devices has noted: the driver has refused the
  * copy. */
-static void make_joins_true(const struct copy *copy)
+static void add_join_events(const struct copy *copy)
 {
     for (unsigned i = 0; i < 2; i++) {
         if (!copy->other_contexts[i] || sc_captures_any_open())
@@ -275,7 +275,7 @@ static bool begin_copy_or_detour(struct copy *copy)
 static CUresult end_in_detour(struct copy *copy, CUresult result)
 {
     CUresult waited = result == CUDA_SUCCESS ? sc_sync_stream(copy->call, copy->stream) : result;
-    tell_beside(copy, /*is_detour=*/true, result);
+    note_beside(copy, /*is_detour=*/true, result);
     return sc_detour_end(&copy->detour, sc_wrap_check_answer(copy->call, waited));
 }
 
@@ -315,7 +315,7 @@ static void order_contexts(const struct copy *copy)
 static CUresult end_call(struct copy *copy, CUresult result)
 {
     uint64_t place = sc_order_place(&copy->sync.ordered);
-    tell_beside(copy, /*is_detour=*/false, result);
+    note_beside(copy, /*is_detour=*/false, result);
     sc_sync_end(&copy->sync, result);
     if (copy->on && !copy->sync.on)
         sc_marks_note_tail(copy->on);
@@ -333,7 +333,7 @@ static CUresult end_call(struct copy *copy, CUresult result)
         order_contexts(copy);
     CUresult answer = sc_detour_end(&copy->detour, result);
     if (result != CUDA_SUCCESS)
-        make_joins_true(copy);
+        add_join_events(copy);
     return answer;
 }
 
@@ -345,7 +345,7 @@ static struct sc_copy_sides sides_of(struct sc_copy_side dst, struct sc_copy_sid
 /* Marks the sides as those of a peer copy, and names the contexts that it orders. Within one
  * context such a copy does not wait for non-blocking streams, although its contract says so
  * (docs/driver.md, Synchronous copies): then it counts as ordering nothing. */
-static struct sc_copy_sides serialize(struct sc_copy_sides sides, CUcontext dst, CUcontext src)
+static struct sc_copy_sides as_peer_copy(struct sc_copy_sides sides, CUcontext dst, CUcontext src)
 {
     sides.is_serialized = true;
     if (dst == src || !sc_track_watches_device(&sc_track))
@@ -357,8 +357,8 @@ static struct sc_copy_sides serialize(struct sc_copy_sides sides, CUcontext dst,
 }
 
 /* Returns the sides of a memset. */
-static struct sc_copy_sides fills(CUdeviceptr dst, size_t pitch, size_t width_bytes, size_t rows,
-                                  uint32_t fill)
+static struct sc_copy_sides fill_sides(CUdeviceptr dst, size_t pitch, size_t width_bytes,
+                                       size_t rows, uint32_t fill)
 {
     struct sc_copy_sides sides = {
         .dst = sc_copy_side_at(SC_SIDE_KNOWN, dst, width_bytes),
@@ -422,9 +422,9 @@ static CUresult atoa_async(CUarray dst, size_t dst_offset, CUarray src, size_t s
 #define SIDES_ON_DEVICE(dst, src, bytes) BETWEEN(KNOWN, dst, KNOWN, src, bytes)
 #define SIDES_ANYWHERE(dst, src, bytes) BETWEEN(UNIFIED, dst, UNIFIED, src, bytes)
 #define SIDES_PEERS(dst, dst_context, src, src_context, bytes)                                     \
-    serialize(SIDES_ON_DEVICE(dst, src, bytes), dst_context, src_context)
+    as_peer_copy(SIDES_ON_DEVICE(dst, src, bytes), dst_context, src_context)
 #define SIDES_PEERS_BOX(copy)                                                                      \
-    (copy) ? serialize(sc_copy_sides_of_3d_peer(copy), (copy)->dstContext, (copy)->srcContext)     \
+    (copy) ? as_peer_copy(sc_copy_sides_of_3d_peer(copy), (copy)->dstContext, (copy)->srcContext)  \
            : (struct sc_copy_sides)                                                                \
     {                                                                                              \
         0                                                                                          \
@@ -439,7 +439,7 @@ static CUresult atoa_async(CUarray dst, size_t dst_offset, CUarray src, size_t s
 #define SIDES_FILLS(dst, count, value)                                                             \
     SIDES_FILLS_ROWS(dst, (count) * sizeof(value), count, 1, value)
 #define SIDES_FILLS_ROWS(dst, pitch, count, rows, value)                                           \
-    fills(dst, pitch, (count) * sizeof(value), rows, sc_device_use_fill(value, sizeof(value)))
+    fill_sides(dst, pitch, (count) * sizeof(value), rows, sc_device_use_fill(value, sizeof(value)))
 #define NO_SIDE ((struct sc_copy_side){0})
 #define WITH_STREAM(...) (__VA_ARGS__, copy.stream)
 

@@ -2,6 +2,19 @@
  * waits for values, waits for events, and the like.
  *
  * Thread-safe. Locks: none may be held. Not for a signal handler: the driver may be called. */
+
+/* Terms (docs/glossary.md):
+ *   awaits the host: goes on only when the host does something
+ *   host function: a function that the driver calls in a stream's order (cuLaunchHostFunc)
+ *   in flight: issued, and the host does not know yet that it is done
+ *   legacy stream: a context's default stream, which is ordered with all its blocking streams
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   site: the address to which a hook or wrapper returns: the program's call
+ *   source: the memory that a copy reads
+ *   ticks: a time of the processor's counter
+ *   wrapper: our function in the place of one of the driver's
+ */
+
 #ifndef SC_INTERPOSE_CALLS_WORK_H
 #define SC_INTERPOSE_CALLS_WORK_H
 
@@ -54,14 +67,15 @@ void sc_work_end_simple_launch(const char *api, void *site, bool per_thread,
                                struct sc_stream_record *stream, CUresult result);
 
 /* The quick way for a free in the order of the legacy stream. Such a free changes no memory, so it
- * is not noted as work. Returns the stream or NULL, as sc_work_begin_simple_launch does. */
+ * is not noted as work. Returns the stream; NULL: the slow way is needed. */
 struct sc_stream_record *sc_work_begin_legacy_free(enum sc_simplicity least, CUstream stream,
                                                    bool per_thread);
 
 /* Called before work of the stream that may write anywhere, also to managed memory. Managed sources
  * that the work comes after are compared for the last time; those that have changed are reported
  * (SC201). `after`: what the work comes after besides the stream's earlier work, or NULL.
- * `in_order`: the work comes after nothing else. */
+ * `in_order` false: the work may come after more than these two, in a way that the library cannot
+ * see, so that it is not known which sources it comes after. */
 void sc_work_may_write(const struct sc_call *call, struct sc_stream_record *stream,
                        const struct sc_point *after, bool in_order);
 

@@ -3,13 +3,13 @@
  *
  * While a capture is open, the thread that began it notes each of its operations on device memory:
  * those that the capture takes, and those that run at once beside it. When the capture has ended
- * successfully, it is known what the graph lacks. Nothing is reported of a capture that fails. Work
- * beside the capture that has read what the graph is only to make is reported at the end of the
- * capture. Memory that launches read as such work has left it is watched until something writes it,
- * or the graph is launched for the second time (track/frozen.h). Memory that no captured work uses,
- * and that an asynchronous call on the legacy stream wrote, is watched as well; a report of it is
- * an advisory, since the program may mean it so. Nothing is repaired: program and graph are as
- * without the library.
+ * successfully, it is known what the graph lacks. Nothing is reported of a capture that fails. At
+ * the end of the capture a report names work beside the capture that has read memory which only the
+ * graph's launches will write. Memory that launches read, and that work beside the capture has
+ * written, is watched until something writes it, or the graph is launched for the second time
+ * (track/frozen.h). Memory that no captured work uses is watched as well if an asynchronous call on
+ * the legacy stream wrote it; a report of it is an advisory, since the program may mean it so.
+ * Nothing is repaired: program and graph are as without the library.
  *
  * Only calls that come through wrappers are judged, since the allocations among other calls would
  * be missed. A call that comes through no wrapper may have done anything.
@@ -19,6 +19,17 @@
  *
  * Thread-safe. Locks: one of its own, a leaf; none may be held where something is reported. errno
  * is kept. Not for a signal handler. */
+
+/* Terms (docs/glossary.md):
+ *   advisory: a hazard that may be meant, for which strict does not fail
+ *   beside: of work: issued by the capturing thread during a capture, and run at once
+ *   exec: an instantiated graph (CUgraphExec)
+ *   frozen: of memory: launches read it as work beside the capture left it
+ *   legacy stream: a context's default stream, which is ordered with all its blocking streams
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   wrapper: our function in the place of one of the driver's
+ */
+
 #ifndef SC_INTERPOSE_CAPTURE_BESIDE_H
 #define SC_INTERPOSE_CAPTURE_BESIDE_H
 

@@ -3,6 +3,17 @@
  * While nothing has ever captured, each function here but sc_captures_report is one relaxed load.
  * Thread-safe. Locks: one of its own, within which only that of beside.h is taken. Not for a signal
  * handler. */
+
+/* Terms (docs/glossary.md):
+ *   gate: what keeps operations of the legacy stream and beginnings of captures apart
+ *   legacy stream: a context's default stream, which is ordered with all its blocking streams
+ *   mark: an event of the library's behind an operation, by which it learns that this is complete
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   origin: the call that made a buffer or a stream, with its stack
+ *   permit: leave for a call that no capture allows: it is made under the relaxed capture mode
+ *   wrapper: our function in the place of one of the driver's
+ */
+
 #ifndef SC_INTERPOSE_CAPTURE_CAPTURES_H
 #define SC_INTERPOSE_CAPTURE_CAPTURES_H
 
@@ -57,10 +68,10 @@ static inline bool sc_captures_any_open(void)
 }
 
 /* Adds a capture that the driver is about to begin. It counts as open from now on, since a call of
- * another thread can break it before this thread learns that it has begun. Records marks
- * (completion events) after what was issued on the stream. `to_graph`: the program has made the
- * graph that is captured into. Returns the capture's name; 0: there is no room. Locks: holds the
- * stream's lock on return. */
+ * another thread can break it before this thread learns that it has begun. Records marks after what
+ * was issued on the stream, since none can be recorded there while it captures. `to_graph`: the
+ * program has made the graph that is captured into. Returns the capture's name; 0: there is no
+ * room. Locks: holds the stream's lock on return. */
 uint64_t sc_captures_beginning(struct sc_stream_record *stream, CUstreamCaptureMode mode,
                                bool to_graph, const struct sc_call *call) SC_ACQUIRES(stream->lock);
 
@@ -121,8 +132,9 @@ void sc_captures_report(enum sc_hazard_code code, enum sc_action action,
 /* Returns true if the calling thread began the capture. */
 bool sc_captures_is_own(const struct sc_capture *capture);
 
-/* Finds a capture that a call of this thread would break which no capture permits: one that the
- * thread began, or else one of another thread. Returns false if there is none. */
+/* Finds a capture that would be broken if this thread made a call that no capture permits
+ * (permits.h): one that the thread itself began, or else one of another thread. Returns false if
+ * there is none. */
 bool sc_captures_find_endangered(struct sc_capture *endangered);
 
 /* Sets the thread's capture mode: the relaxed one, so that calls of nested wrappers break no

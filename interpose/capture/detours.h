@@ -10,6 +10,18 @@
  *
  * Locks: a context's detours are made one at a time, under a lock of the context that is taken
  * before any stream's lock. Not for a signal handler. errno is kept. */
+
+/* Terms (docs/glossary.md):
+ *   blocking stream: a stream without CU_STREAM_NON_BLOCKING
+ *   detour: an operation of the legacy stream that the library issues on a private stream
+ *   fence: an event behind what a stream had before it began to capture
+ *   gate: what keeps operations of the legacy stream and beginnings of captures apart
+ *   legacy stream: a context's default stream, which is ordered with all its blocking streams
+ *   mark: an event of the library's behind an operation, by which it learns that this is complete
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   owe: of a stream: it cannot wait for a detour now, and has to wait later
+ */
+
 #ifndef SC_INTERPOSE_CAPTURE_DETOURS_H
 #define SC_INTERPOSE_CAPTURE_DETOURS_H
 
@@ -93,8 +105,8 @@ static inline CUresult sc_detour_end(struct sc_detour *detour, CUresult result)
  * made. The parameters but the last are the members of a struct sc_call. */
 void sc_detour_report_refused(const char *api, void *site, bool per_thread, CUresult result);
 
-/* Has the caller report it if the driver refuses the operation. Returns true if no capture stands
- * in the way of the operation. */
+/* Leaves it to the caller to report a refusal by the driver: the caller knows which other reason
+ * its call may be refused for. Returns true if no capture stands in the way of the operation. */
 static inline bool sc_detour_leave_report_to_caller(struct sc_detour *detour)
 {
     detour->caller_reports = true;

@@ -11,6 +11,15 @@
  *
  * Thread-safe, without locks. Not for a signal handler, since a wait yields the processor. A
  * program that never captures on a blocking stream pays one relaxed load. */
+
+/* Terms (docs/glossary.md):
+ *   blocking stream: a stream without CU_STREAM_NON_BLOCKING
+ *   gate: what keeps operations of the legacy stream and beginnings of captures apart
+ *   legacy stream: a context's default stream, which is ordered with all its blocking streams
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   pay: to make the wait that a stream owes
+ */
+
 #ifndef SC_INTERPOSE_CAPTURE_LEGACY_GATE_H
 #define SC_INTERPOSE_CAPTURE_LEGACY_GATE_H
 

@@ -9,6 +9,14 @@
  *
  * While nothing has ever captured, a permit is one relaxed load. Locks: takes those of captures.h.
  * Not for a signal handler. errno is kept. */
+
+/* Terms (docs/glossary.md):
+ *   detour: an operation of the legacy stream that the library issues on a private stream
+ *   legacy stream: a context's default stream, which is ordered with all its blocking streams
+ *   permit: leave for a call that no capture allows: it is made under the relaxed capture mode
+ *   wrapper: our function in the place of one of the driver's
+ */
+
 #ifndef SC_INTERPOSE_CAPTURE_PERMITS_H
 #define SC_INTERPOSE_CAPTURE_PERMITS_H
 

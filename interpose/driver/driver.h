@@ -7,6 +7,11 @@
  *
  * Thread-safe. Locks: as sc_driver_attach says. A signal handler may read sc_real, and call nothing
  * here. */
+
+/* Terms (docs/glossary.md):
+ *   wrapper: our function in the place of one of the driver's
+ */
+
 #ifndef SC_INTERPOSE_DRIVER_DRIVER_H
 #define SC_INTERPOSE_DRIVER_DRIVER_H
 

@@ -4,6 +4,11 @@
  *
  * Thread-safe. Locks: none, except that the functions which note something take the loader's. The
  * other functions are async-signal-safe. */
+
+/* Terms (docs/glossary.md):
+ *   host function: a function that the driver calls in a stream's order (cuLaunchHostFunc)
+ */
+
 #ifndef SC_INTERPOSE_DRIVER_DRIVER_CODE_H
 #define SC_INTERPOSE_DRIVER_DRIVER_CODE_H
 

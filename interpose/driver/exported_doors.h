@@ -7,6 +7,11 @@
  *
  * The jump changes neither stack nor registers nor the return address. No lock; each pointer is set
  * once. */
+
+/* Terms (docs/glossary.md):
+ *   wrapper: our function in the place of one of the driver's
+ */
+
 #ifndef SC_INTERPOSE_DRIVER_EXPORTED_DOORS_H
 #define SC_INTERPOSE_DRIVER_EXPORTED_DOORS_H
 

@@ -16,7 +16,7 @@ static const uintptr_t highest_address = (uintptr_t)1 << 56;
 
 /* Copies what the launch's arguments point to. Before the driver has accepted them the pointers may
  * be wrong, so the memory is read in a safe way. Returns false if it cannot be read. */
-static bool copy(const struct sc_launch *launch, void *into, const void *from, size_t size_bytes)
+static bool copy_in(const struct sc_launch *launch, void *into, const void *from, size_t size_bytes)
 {
     if (!launch->is_accepted)
         return sc_peek_anyhow(into, (uintptr_t)from, size_bytes);
@@ -42,7 +42,7 @@ static void add_words(struct sc_kernel_parameters *read, const struct sc_launch 
     uintptr_t words[WORDS_AT_ONCE];
     for (size_t left = size_bytes / sizeof *words; left > 0 && read->is_known;) {
         size_t count = left < WORDS_AT_ONCE ? left : WORDS_AT_ONCE;
-        read->is_known = copy(launch, words, bytes, count * sizeof *words);
+        read->is_known = copy_in(launch, words, bytes, count * sizeof *words);
         for (size_t i = 0; i < count && read->is_known; i++)
             add_word(read, words[i]);
         bytes += count * sizeof *words;
@@ -74,14 +74,14 @@ static struct block block_of(const struct sc_launch *launch)
 {
     struct block block = {0};
     void *pair[2];
-    for (void *const *at = launch->extra; copy(launch, pair, at, sizeof pair[0]); at += 2) {
+    for (void *const *at = launch->extra; copy_in(launch, pair, at, sizeof pair[0]); at += 2) {
         bool is_bytes = pair[0] == CU_LAUNCH_PARAM_BUFFER_POINTER;
         bool is_size = pair[0] == CU_LAUNCH_PARAM_BUFFER_SIZE;
-        if ((!is_bytes && !is_size) || !copy(launch, pair, at, sizeof pair))
+        if ((!is_bytes && !is_size) || !copy_in(launch, pair, at, sizeof pair))
             break;
         if (is_bytes)
             block.bytes = pair[1];
-        else if (!copy(launch, &block.size_bytes, pair[1], sizeof block.size_bytes))
+        else if (!copy_in(launch, &block.size_bytes, pair[1], sizeof block.size_bytes))
             break;
     }
     return block;
@@ -92,7 +92,7 @@ static void add_parameter(struct sc_kernel_parameters *read, const struct sc_lau
                           size_t index, size_t size_bytes)
 {
     void *parameter;
-    if (copy(launch, &parameter, launch->parameters + index, sizeof parameter))
+    if (copy_in(launch, &parameter, launch->parameters + index, sizeof parameter))
         add_words(read, launch, parameter, size_bytes);
     else
         read->is_known = false;

@@ -3,6 +3,13 @@
  *
  * Thread-safe, not signal-safe: a stack is taken. errno is kept. No lock of the library's may be
  * held. */
+
+/* Terms (docs/glossary.md):
+ *   origin: the call that made a buffer or a stream, with its stack
+ *   site: the address to which a hook or wrapper returns: the program's call
+ *   wrapper: our function in the place of one of the driver's
+ */
+
 #ifndef SC_INTERPOSE_DRIVER_MADE_HERE_H
 #define SC_INTERPOSE_DRIVER_MADE_HERE_H
 

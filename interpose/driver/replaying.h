@@ -3,6 +3,14 @@
  * replay or after it, so the wrapper must not make it again.
  *
  * Plain thread-local data: no lock, no call, safe in a signal handler. */
+
+/* Terms (docs/glossary.md):
+ *   carry: of a wrapper: to note a driver call, so that the call is not counted as missed
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   replay: to run the wrapper of a missed call for what it notes, without the call
+ *   wrapper: our function in the place of one of the driver's
+ */
+
 #ifndef SC_INTERPOSE_DRIVER_REPLAYING_H
 #define SC_INTERPOSE_DRIVER_REPLAYING_H
 

@@ -23,6 +23,14 @@
  * Locks: a wrapper is called with none of the library's, on any thread, and not by a signal
  * handler.
  */
+
+/* Terms (docs/glossary.md):
+ *   in flight: issued, and the host does not know yet that it is done
+ *   post-mortem: the report's line that says what was in flight when a context was lost
+ *   replay: to run the wrapper of a missed call for what it notes, without the call
+ *   wrapper: our function in the place of one of the driver's
+ */
+
 #ifndef SC_INTERPOSE_DRIVER_WRAP_H
 #define SC_INTERPOSE_DRIVER_WRAP_H
 

@@ -12,6 +12,12 @@
  * References of an object in which nothing is looked up are not bound anew.
  *
  * Thread-safe, not for signal handlers. Locks: the loader's, and those of sc_driver_attach. */
+
+/* Terms (docs/glossary.md):
+ *   hook: our function in the place of one of the C library's
+ *   wrapper: our function in the place of one of the driver's
+ */
+
 #ifndef SC_INTERPOSE_ENTRY_DEEP_BOUND_H
 #define SC_INTERPOSE_ENTRY_DEEP_BOUND_H
 

@@ -37,7 +37,7 @@ bool sc_is_preloaded(void)
 }
 
 /* Is another copy of the library preloaded, from another file? */
-static bool is_copy_preloaded(void)
+static bool find_preloaded_copy(void)
 {
     Dl_info where;
     void *other = find_for_program("InitializeInjection");
@@ -50,7 +50,7 @@ static bool is_copy_preloaded(void)
  * library works without hooks of the C library, so what needs hooks is switched off. */
 int InitializeInjection(void)
 {
-    if (sc_is_preloaded() || is_copy_preloaded())
+    if (sc_is_preloaded() || find_preloaded_copy())
         return 1;
     sc_life_start();
     if (!sc_process_wants_wrappers() || !sc_driver_attach(NULL))

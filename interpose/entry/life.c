@@ -82,7 +82,7 @@ static bool tells_no_use;          /* verbosity=2, and this process is no forked
 
 /* ---- start ---- */
 
-static void complain(void *context, const char *line)
+static void say_line(void *context, const char *line)
 {
     const struct sc_options *options = context;
     if (options->verbosity > 0)
@@ -116,7 +116,7 @@ static void read_options(void)
         sc_options.mode = SC_MODE_OFF;
         return;
     }
-    sc_options_parse(&sc_options, options_text(), complain, &sc_options);
+    sc_options_parse(&sc_options, options_text(), say_line, &sc_options);
     if (sc_options.misspells_strict)
         sc_report_fail();
     if (sc_options.help && sc_report_has_stderr())
@@ -125,8 +125,8 @@ static void read_options(void)
         sc_roll_note_off();
         return;
     }
-    if (!sc_suppressing_load(&sc_options, complain, &sc_options) && sc_options.strict) {
-        complain(&sc_options, "the run fails when it ends: strict=1 wants the suppressions right");
+    if (!sc_suppressing_load(&sc_options, say_line, &sc_options) && sc_options.strict) {
+        say_line(&sc_options, "the run fails when it ends: strict=1 wants the suppressions right");
         sc_report_fail();
     }
     sc_marks_start();
@@ -353,7 +353,7 @@ static void write_summary(int status, bool final, bool asks)
 
 /* Writes the last summary; with `comes_again` a preliminary one, since memory that is never freed
  * will only be known later. */
-static void summarise(int status, bool asks, bool comes_again)
+static void sum_up_run(int status, bool asks, bool comes_again)
 {
     if (comes_again) {
         asked = sc_memory_lines_draw(asks);
@@ -418,13 +418,13 @@ static void end_all(void *argument)
         sc_managed_end();
     sc_booking_process_ends();
     ending->status = sc_report_exit_status(ending->status);
-    summarise(ending->status, ending->unsubscribe, ending->unsubscribe && sc_options.leaks);
+    sum_up_run(ending->status, ending->unsubscribe, ending->unsubscribe && sc_options.leaks);
 }
 
 /* Concludes the process, and returns the status to exit with. Only the process that has used CUDA
  * writes anything: a child of vfork shares its memory but not its pid. A cancelled thread may end
  * the process as well. */
-static int conclude(int status, bool unsubscribe)
+static int conclude_process(int status, bool unsubscribe)
 {
     SC_TRACE("conclude status", status);
     if (!sc_life_is_ours())
@@ -437,9 +437,9 @@ static int conclude(int status, bool unsubscribe)
 }
 
 /* Concludes the process, and makes wrappers and hooks inactive. */
-static int finish(int status)
+static int end_process(int status)
 {
-    int final_status = conclude(status, /*unsubscribe*/ false);
+    int final_status = conclude_process(status, /*unsubscribe*/ false);
     if (sc_life_is_ours())
         sc_process_stops();
     return final_status;
@@ -453,7 +453,7 @@ static void at_cuda_exit(int status, void *argument)
 {
     (void)argument;
     int own = status_outside(status);
-    int final_status = conclude(own, /*unsubscribe*/ true);
+    int final_status = conclude_process(own, /*unsubscribe*/ true);
     if (final_status != own)
         exit(final_status);
 }
@@ -506,14 +506,14 @@ static void at_exit(int status, void *argument)
     if (sc_options.leaks && sc_options.memory && !sc_process_is_alone() && sc_life_is_ours() &&
         !atomic_load(&summarised))
         call_at_last(tell_never_freed, NULL);
-    int final_status = finish(own);
+    int final_status = end_process(own);
     if (final_status != own)
         exit(final_status);
 }
 
 static void at_quick_exit_last(void)
 {
-    int final_status = finish(quick_status);
+    int final_status = end_process(quick_status);
     if (final_status != quick_status)
         _exit(final_status);
 }
@@ -528,7 +528,7 @@ static __attribute__((noreturn)) void call_real_exit(exit_function *real, int st
 
 int sc_life_finish(int status)
 {
-    return finish(status_outside(status));
+    return end_process(status_outside(status));
 }
 
 SC_EXPORT void _exit(int status)

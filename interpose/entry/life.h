@@ -3,6 +3,11 @@
  *
  * Thread-safe. Locks: the caller of sc_life_dump and sc_life_memory may hold none; the others may
  * be called with locks held. Not for a signal handler. */
+
+/* Terms (docs/glossary.md):
+ *   held: of memory: freed by the program, and kept by the library until the device is done
+ */
+
 #ifndef SC_INTERPOSE_ENTRY_LIFE_H
 #define SC_INTERPOSE_ENTRY_LIFE_H
 

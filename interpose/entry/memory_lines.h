@@ -4,6 +4,13 @@
  * That thread asks the driver what only the driver knows, so it may wait in the driver for as long
  * as another thread of the program does. Thread-safe, not signal-safe; no lock of the library's may
  * be held. */
+
+/* Terms (docs/glossary.md):
+ *   held: of memory: freed by the program, and kept by the library until the device is done
+ *   host function: a function that the driver calls in a stream's order (cuLaunchHostFunc)
+ *   ledger: which memory the process has, and which call stack asked for it
+ */
+
 #ifndef SC_INTERPOSE_ENTRY_MEMORY_LINES_H
 #define SC_INTERPOSE_ENTRY_MEMORY_LINES_H
 

@@ -31,7 +31,7 @@ static enum sc_buffer_kind kind_of(const struct sc_statement_account *lost)
 }
 
 /* Describes the hazard SC601 of all blocks that one stack has allocated and that were not freed. */
-static struct sc_hazard describe(const struct sc_statement_account *lost)
+static struct sc_hazard describe_hazard(const struct sc_statement_account *lost)
 {
     const struct sc_origin origin = sc_origins_get(lost->origin);
     return (struct sc_hazard){
@@ -58,7 +58,7 @@ void sc_never_freed_report(void)
         return;
     sc_statement_draw_never_freed(&sc_ledger, statement);
     for (unsigned i = 0; i < statement->account_count; i++) {
-        const struct sc_hazard hazard = describe(&statement->accounts[i]);
+        const struct sc_hazard hazard = describe_hazard(&statement->accounts[i]);
         if (!sc_report_suppresses(&hazard))
             sc_report_hazard(&hazard);
     }

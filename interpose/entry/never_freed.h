@@ -2,6 +2,13 @@
  * handlers and destructors have run.
  *
  * Not signal-safe. Locks: none may be held; takes the report's. */
+
+/* Terms (docs/glossary.md):
+ *   account: what one call stack has of one kind of memory at one place
+ *   hazard: a mistake that may do harm: a code, the operation it hurts, and the event
+ *   ledger: which memory the process has, and which call stack asked for it
+ */
+
 #ifndef SC_INTERPOSE_ENTRY_NEVER_FREED_H
 #define SC_INTERPOSE_ENTRY_NEVER_FREED_H
 

@@ -102,7 +102,7 @@ static void call_with_room(void (*function)(void *argument), void *argument)
         sc_spare_stack_call_alone(function, argument);
 }
 
-static void dump(void *unused)
+static void dump_report(void *unused)
 {
     (void)unused;
     sc_life_dump();
@@ -114,7 +114,7 @@ SC_EXPORT void safecopy_dump(void)
         return;
     SC_KEEP_ERRNO();
     sc_reaper_await_decided();
-    call_with_room(dump, NULL);
+    call_with_room(dump_report, NULL);
 }
 
 SC_EXPORT size_t safecopy_get_memory(char *json, size_t size)

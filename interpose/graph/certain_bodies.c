@@ -13,8 +13,8 @@
 enum { NODES_MAX = 4096 }; /* in a larger graph no body is looked for */
 
 /* Ends the walk over nodes at the first kernel. */
-static enum sc_step meet_kernel(void *found, struct sc_walked_graph *in, CUgraphNode node,
-                                CUgraphNodeType type)
+static enum sc_step stop_at_kernel(void *found, struct sc_walked_graph *in, CUgraphNode node,
+                                   CUgraphNodeType type)
 {
     (void)in;
     (void)node;
@@ -25,14 +25,14 @@ static enum sc_step meet_kernel(void *found, struct sc_walked_graph *in, CUgraph
 /* Is there a kernel in the node? All bodies of conditional nodes count, since they may run. */
 static bool has_kernel(CUgraphNode node)
 {
-    static const struct sc_node_walk walk = {.meet = meet_kernel};
+    static const struct sc_node_walk walk = {.meet = stop_at_kernel};
     bool found = false;
     sc_node_walk_node(&walk, &found, node);
     return found;
 }
 
 /* Does the node come before all kernels of the graph, so that none can decide whether it runs? */
-static bool runs_first(const CUgraphNode *nodes, size_t count, CUgraphNode node)
+static bool is_before_kernels(const CUgraphNode *nodes, size_t count, CUgraphNode node)
 {
     struct sc_reached behind;
     if (!sc_reached_begin(&behind, count))
@@ -49,7 +49,7 @@ CUgraph sc_certain_bodies_find(CUgraph graph, CUgraphNode node)
     size_t count = 0;
     CUgraph body = sc_conditional_bodies_chosen(node);
     CUgraphNode *nodes = body ? sc_driver_nodes_of(graph, &count) : NULL;
-    bool certain = nodes && count <= NODES_MAX && runs_first(nodes, count, node);
+    bool certain = nodes && count <= NODES_MAX && is_before_kernels(nodes, count, node);
     sc_driver_nodes_free(nodes, count);
     return certain ? body : NULL;
 }

@@ -1,12 +1,17 @@
 /* Finds the body (the graph) of a conditional node that is certain to run in every launch. What its
  * nodes do with memory is then certain, too.
  *
- * Only kernels set conditions. So a body is certain to run if the condition has the value that
- * chooses it when a launch begins, and no kernel can run before the node: all kernels of the graph
- * come after it. A loop runs its body at least once. Within a body that is certain to run, the same
- * holds for inner conditional nodes, in the first turn of a loop.
+ * Only kernels change conditions. So a body is certain to run if two things hold: when a launch
+ * begins, the condition has the value that chooses the body; and no kernel can run before the node,
+ * since all kernels of the graph come after it. A loop runs its body at least once. Within a body
+ * that is certain to run, the same holds for inner conditional nodes, in the first turn of a loop.
  *
  * Locks: none is held. Not for a signal handler: the driver is called. */
+
+/* Terms (docs/glossary.md):
+ *   body: a graph in a conditional node
+ */
+
 #ifndef SC_INTERPOSE_GRAPH_CERTAIN_BODIES_H
 #define SC_INTERPOSE_GRAPH_CERTAIN_BODIES_H
 

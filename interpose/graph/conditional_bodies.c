@@ -67,8 +67,8 @@ static struct sc_conditional_bodies *remove_locked(CUgraphNode node) SC_REQUIRES
     return bodies;
 }
 
-/* Gives the memory of the bodies back; NULL: nothing happens. */
-static void give_locked(struct sc_conditional_bodies *bodies) SC_REQUIRES(bodies_lock)
+/* Frees the memory of the bodies; does nothing for NULL. */
+static void free_bodies_locked(struct sc_conditional_bodies *bodies) SC_REQUIRES(bodies_lock)
 {
     SC_ASSERT_HELD(&bodies_lock);
     if (bodies)
@@ -77,14 +77,14 @@ static void give_locked(struct sc_conditional_bodies *bodies) SC_REQUIRES(bodies
 
 /* Enters the bodies under their node. If there are bodies of a node with the same handle, that node
  * was destroyed without a wrapper, and they are dropped. */
-static void put_locked(struct sc_conditional_bodies *bodies) SC_REQUIRES(bodies_lock)
+static void enter_bodies_locked(struct sc_conditional_bodies *bodies) SC_REQUIRES(bodies_lock)
 {
     SC_ASSERT_HELD(&bodies_lock);
-    give_locked(remove_locked(bodies->node));
+    free_bodies_locked(remove_locked(bodies->node));
     if (sc_handles_put(&by_node, (uintptr_t)bodies->node, (uintptr_t)bodies) == 0)
         atomic_fetch_add(&node_count, 1);
     else
-        give_locked(bodies);
+        free_bodies_locked(bodies);
 }
 
 /* Makes the map when it is needed first: few programs have a conditional node. Returns false if
@@ -161,7 +161,7 @@ void sc_conditional_bodies_note(CUgraph graph, CUgraphNode node,
         .node = node, .count = count, .chosen = chosen_locked(graph, params)};
     for (uint32_t i = 0; i < count; i++)
         bodies->list[i] = (struct body){params->phGraph_out[i], 0};
-    put_locked(bodies);
+    enter_bodies_locked(bodies);
 }
 
 /* Returns the node's body of this index, or the CHOSEN one; NULL: there is none. */
@@ -215,6 +215,8 @@ static void take_node(void *context, struct sc_walked_graph *in, CUgraphNode nod
 
 static const struct sc_node_walk take_bodies = {.leave = take_node};
 
+/* Are any bodies known, and can the driver be asked what is within a graph? Else there is nothing
+ * to take. */
 static bool can_take(void)
 {
     return sc_conditional_bodies_exist() && sc_active() && sc_driver_nodes_can_be_asked();
@@ -230,7 +232,7 @@ struct sc_conditional_bodies *sc_conditional_bodies_take_of_graph(CUgraph graph)
     return taken;
 }
 
-/* Does the same for one node. */
+/* Records the bodies of one conditional node. */
 struct sc_conditional_bodies *sc_conditional_bodies_take_of_node(CUgraphNode node)
 {
     struct sc_conditional_bodies *taken = NULL;
@@ -250,6 +252,6 @@ void sc_conditional_bodies_end(struct sc_conditional_bodies *taken, bool destroy
             else if (taken->list[i].detached)
                 sc_reaper_remove_graph(taken->list[i].detached);
         SC_LOCKED(&bodies_lock);
-        (destroyed ? give_locked : put_locked)(taken);
+        (destroyed ? free_bodies_locked : enter_bodies_locked)(taken);
     }
 }

@@ -5,6 +5,12 @@
  * then. The driver does not clone graphs with such nodes, so there is no other way to get a body.
  *
  * Locks: one of its own, a leaf; the driver is not called under it. Not for a signal handler. */
+
+/* Terms (docs/glossary.md):
+ *   body: a graph in a conditional node
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ */
+
 #ifndef SC_INTERPOSE_GRAPH_CONDITIONAL_BODIES_H
 #define SC_INTERPOSE_GRAPH_CONDITIONAL_BODIES_H
 

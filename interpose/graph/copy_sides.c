@@ -126,7 +126,7 @@ struct sc_copy_side sc_copy_side_at(enum sc_side_as as, uintptr_t address, size_
 
 /* ---- between two addresses ---- */
 
-/* Makes the side pageable host memory, if it is. */
+/* Makes a side without a range host memory, if the driver says that its address is no device's. */
 static void set_pageable(struct sc_copy_side *side, bool is_pageable)
 {
     side->used |= is_pageable;
@@ -138,7 +138,7 @@ static void set_pageable(struct sc_copy_side *side, bool is_pageable)
  * complete in the call. A pageable source of other copies is read in the call, unless it is so
  * large that the call waits. So if the source is smaller, it makes no difference whether it is
  * device memory or pageable, and the driver is not asked. */
-static void ask_staged(struct sc_copy_sides *sides)
+static void ask_where_staged(struct sc_copy_sides *sides)
 {
     struct sc_copy_side *src = &sides->src, *dst = &sides->dst;
     if (!dst->known)
@@ -183,7 +183,7 @@ void sc_copy_sides_unified(struct sc_copy_sides *sides, CUdeviceptr dst, CUdevic
     if (in_place)
         ask_both_in_place(sides);
     else
-        ask_staged(sides);
+        ask_where_staged(sides);
 }
 
 /* Finds both sides of a copy between two addresses that the call names as device memory

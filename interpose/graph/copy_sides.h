@@ -5,6 +5,16 @@
  * is changed.
  *
  * Locks: none is held; the tracker's may be taken. Not for a signal handler. */
+
+/* Terms (docs/glossary.md):
+ *   complete: finished by the device, whether or not the program knows
+ *   legacy stream: a context's default stream, which is ordered with all its blocking streams
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   range: host memory that the driver knows: one allocation or one registration
+ *   source: the memory that a copy reads
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ */
+
 #ifndef SC_INTERPOSE_GRAPH_COPY_SIDES_H
 #define SC_INTERPOSE_GRAPH_COPY_SIDES_H
 

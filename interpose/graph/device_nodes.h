@@ -3,10 +3,19 @@
  *
  * What a node in a body of a conditional node does is certain if that body is certain to run
  * (interpose/graph/certain_bodies.h). In other bodies it is only possible, and is noted only if the
- * option `kernels` asks for possible uses. Memory that nodes allocate or free is left out, since
- * what its address means depends on the node's place in the graph.
+ * option `kernels` asks for possible uses. Uses of memory that nodes allocate or free are not
+ * noted: at different places in the graph the same address may mean different memory.
  *
  * Locks: takes the tracker's. Not for a signal handler: the driver is called. */
+
+/* Terms (docs/glossary.md):
+ *   body: a graph in a conditional node
+ *   exec: an instantiated graph (CUgraphExec)
+ *   inner node: a node in a child graph or a body
+ *   possible use: a use that a launch may leave out: a kernel's address, a body that may not run
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ */
+
 #ifndef SC_INTERPOSE_GRAPH_DEVICE_NODES_H
 #define SC_INTERPOSE_GRAPH_DEVICE_NODES_H
 

@@ -50,18 +50,18 @@ struct search {
     CUgraphNode *found; /* what one question to the driver has found */
 };
 
-static bool clash(const struct use *a, const struct use *b)
+static bool are_in_conflict(const struct use *a, const struct use *b)
 {
     return a->is->node != b->is->node && sc_conflicts_share_written_byte(&a->op, &b->op);
 }
 
 /* Do any two uses have a common byte that one writes? In most graphs none do, and the edges need
  * not be asked for. */
-static bool has_clash(const struct search *search)
+static bool has_any_race(const struct search *search)
 {
     for (uint32_t i = 0; i < search->use_count; i++)
         for (uint32_t k = 0; k < i; k++)
-            if (clash(&search->uses[k], &search->uses[i]))
+            if (are_in_conflict(&search->uses[k], &search->uses[i]))
                 return true;
     return false;
 }
@@ -154,8 +154,8 @@ static struct sc_graph_author author_by_host(const struct search *search, uintpt
 }
 
 /* Returns a copy of the use, with its author if that is known. */
-static struct sc_graph_use with_author(const struct search *search, uint32_t at,
-                                       const struct sc_hazard_event *made)
+static struct sc_graph_use copy_with_author(const struct search *search, uint32_t at,
+                                            const struct sc_hazard_event *made)
 {
     struct sc_graph_use use = *search->uses[at].is;
     uintptr_t node = (uintptr_t)search->nodes[search->node_of[at]];
@@ -172,12 +172,12 @@ static void note_races(const struct search *search, const struct sc_call *call)
     bool has_room = true;
     for (uint32_t i = 0; has_room && i < search->use_count; i++)
         for (uint32_t k = 0; has_room && k < i; k++) {
-            if (!clash(&search->uses[k], &search->uses[i]) || are_ordered(search, k, i))
+            if (!are_in_conflict(&search->uses[k], &search->uses[i]) || are_ordered(search, k, i))
                 continue;
             if (!race.made.api)
                 race.made = sc_hazards_event(SC_CULPRIT_OF(call));
-            race.of[0] = with_author(search, k, &race.made);
-            race.of[1] = with_author(search, i, &race.made);
+            race.of[0] = copy_with_author(search, k, &race.made);
+            race.of[1] = copy_with_author(search, i, &race.made);
             has_room = SC_TRACKED(sc_graphs_add_race(track.graphs, search->exec->handle, &race));
         }
 }
@@ -258,7 +258,7 @@ void sc_device_races_find(const struct sc_graph_call *made, CUgraph graph, const
     if (!search.uses)
         return;
     collect_uses(&search);
-    if (has_clash(&search))
+    if (has_any_race(&search))
         find_in_pages(&search, made->by);
     sc_pages_unmap(search.uses, size_bytes);
 }

@@ -5,6 +5,12 @@
  * one node.
  *
  * Locks: takes the tracker's. Not for a signal handler: the driver is called. errno may change. */
+
+/* Terms (docs/glossary.md):
+ *   exec: an instantiated graph (CUgraphExec)
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ */
+
 #ifndef SC_INTERPOSE_GRAPH_DEVICE_RACES_H
 #define SC_INTERPOSE_GRAPH_DEVICE_RACES_H
 

@@ -10,7 +10,8 @@
 
 #include "interpose/driver/driver.h"
 
-/* Returns true if the driver has the functions that list nodes and describe them. */
+/* Returns true if the driver has the functions that list nodes and describe them; old ones lack
+ * some. */
 bool sc_driver_nodes_can_be_asked(void);
 
 /* Returns true if the graph has nodes; false for NULL. */
@@ -27,8 +28,9 @@ void sc_driver_nodes_free(CUgraphNode *nodes, size_t count); /* NULL does nothin
 enum sc_way { SC_WAY_BEFORE, SC_WAY_BEHIND };
 size_t sc_driver_nodes_next_to(CUgraphNode node, enum sc_way way, CUgraphNode *room, size_t count);
 
-/* Does the same as sc_driver_nodes_next_to, but returns false if the driver refuses, as it does if
- * an edge has data of its own. *count: the room; gets the number of nodes. */
+/* Lists the same nodes (sc_driver_nodes_next_to), for a caller that has to know whether the list is
+ * complete: returns false if the driver refuses, as it does if an edge has data of its own. *count:
+ * the room; gets the number of nodes. */
 bool sc_driver_nodes_ask_next_to(CUgraphNode node, enum sc_way way, CUgraphNode *room,
                                  size_t *count);
 

@@ -70,17 +70,17 @@ static struct sc_handles *set_if_made(struct sc_handles *set)
 
 /* Puts the value into the set, which is made when it is needed. Returns false if there is no
  * memory. */
-static bool put_in(struct sc_handles *set, uintptr_t name, uint64_t value)
+static bool put_into_set(struct sc_handles *set, uintptr_t name, uint64_t value)
 {
     return (set_if_made(set) || sc_handles_init(set) == 0) && sc_handles_put(set, name, value) == 0;
 }
 
 /* Notes why the order of a node is not certain (`why`: as in a node's flags). All these reasons are
  * passed to the tracker together at the end, since there may be as many as the exec has uses. */
-static void doubt(struct making *making, uintptr_t name, unsigned why)
+static void add_doubt(struct making *making, uintptr_t name, unsigned why)
 {
     uint64_t known = set_if_made(&making->doubts) ? sc_handles_get(&making->doubts, name) : 0;
-    if (!put_in(&making->doubts, name, known | why))
+    if (!put_into_set(&making->doubts, name, known | why))
         SC_TRACKED(sc_graphs_add_unsure(track.graphs, making->call->graph, name, why));
 }
 
@@ -116,8 +116,8 @@ static struct sc_graph_call call_for_node(const struct place *place)
     return call;
 }
 
-/* Returns the doubt about a node that may not run: its uses are possible where `kernels` asks for
- * such uses, else they are merely kept. */
+/* Returns the reason why the order of a node that may not run is not certain. With the option
+ * `kernels` its uses count as possible ones; else they are unjudged, and kept only for frees. */
 static enum sc_unsure unsure_if_possible(void)
 {
     return sc_options.kernels == SC_KERNELS_OFF ? SC_UNSURE_UNJUDGED : SC_UNSURE_LEFT_OUT;
@@ -298,7 +298,7 @@ static void unjudge_around(void *context, CUgraphNode node, enum sc_unjudged_why
         [SC_BEHIND_HOST_NODE] = SC_UNSURE_GATED << SC_UNSURE_OF_DEVICE,
         [SC_BEHIND_UNSEEN] = SC_UNSURE_UNJUDGED << SC_UNSURE_OF_DEVICE,
     };
-    doubt(level->making, name, doubts[why]);
+    add_doubt(level->making, name, doubts[why]);
 }
 
 static void unjudge_for_notifier(void *context, CUgraphNode node)
@@ -370,7 +370,7 @@ static bool is_notifier(void *context, CUgraphNode node)
     return is_watched(context, node) || sc_node_walk_finds(node, is_record);
 }
 
-static bool tells_seen(void *context, CUgraphNode node)
+static bool is_notifier_seen(void *context, CUgraphNode node)
 {
     return is_watched(context, node) || !sc_node_walk_finds(node, is_other_signal);
 }
@@ -417,7 +417,7 @@ static void end_graph(void *context, struct sc_walked_graph *graph, const CUgrap
     if (!graph->flag || !names_memory(level.making->call->graph))
         return;
     bool known = note_notifiers(&level, nodes, count);
-    bool all = sc_unjudged_find(nodes, count, SC_BEFORE_SIGNAL, known ? tells_seen : NULL,
+    bool all = sc_unjudged_find(nodes, count, SC_BEFORE_SIGNAL, known ? is_notifier_seen : NULL,
                                 unjudge_around, &level);
     all &= sc_unjudged_find(nodes, count, SC_BEHIND_WAIT, NULL, unjudge_around, &level);
     if (!sc_device_nodes_are_watched())

@@ -6,6 +6,14 @@
  *
  * Pre: the driver can be asked (sc_driver_nodes_can_be_asked), and no thread changes the graph.
  * Locks: takes the tracker's. Not for a signal handler. errno may change. */
+
+/* Terms (docs/glossary.md):
+ *   exec: an instantiated graph (CUgraphExec)
+ *   redirect: to let a node of an exec read a copy instead of a stack
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ *   wrapper: our function in the place of one of the driver's
+ */
+
 #ifndef SC_INTERPOSE_GRAPH_EXEC_USES_H
 #define SC_INTERPOSE_GRAPH_EXEC_USES_H
 

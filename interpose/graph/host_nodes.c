@@ -15,7 +15,7 @@
 #include "common/poison.h"
 
 /* Notes that all work before a host node is done, since its function has begun. */
-static void make_known(struct sc_point *point, void *site)
+static void note_earlier_done(struct sc_point *point, void *site)
 {
     if (!point->stream)
         return;
@@ -26,7 +26,7 @@ static void make_known(struct sc_point *point, void *site)
 /* Notes that the node's function begins. It counts as a running host function until the last host
  * node of the launch has returned. Returns the function's number, or 0 if the launch is not
  * followed any more. */
-static unsigned open_function(const struct sc_watched_run *run, CUhostFn function)
+static unsigned begin_function(const struct sc_watched_run *run, CUhostFn function)
 {
     unsigned host_call =
         run->stream ? sc_host_functions_launched(run->call.ticks, run->stream, (uintptr_t)function)
@@ -46,8 +46,8 @@ static void run_function(void *argument)
     unsigned host_call = 0;
     if (sc_active()) {
         struct sc_watched_run run = SC_TRACKED(sc_watched_nodes_note_run(track.order, node));
-        make_known(&run.point, __builtin_return_address(0));
-        host_call = open_function(&run, function);
+        note_earlier_done(&run.point, __builtin_return_address(0));
+        host_call = begin_function(&run, function);
     }
     sc_host_functions_note_begun(host_call, 0);
     function(data);

@@ -2,11 +2,17 @@
  * function then calls the program's.
  *
  * So the library sees when the host learns that the nodes before it are done
- * (track/watched_nodes.h). The program's graph keeps the program's function. Only the exec's node
- * is changed, after the exec was made and before it is launched; the program could do the same by
- * cuGraphExecHostNodeSetParams.
+ * (track/watched_nodes.h). Only the exec's node is changed, after the exec was made and before it
+ * is launched (by cuGraphExecHostNodeSetParams, which a program may call as well). The node of the
+ * program's graph keeps the program's function.
  *
  * Locks: none is held; takes the tracker's. Not for a signal handler. */
+
+/* Terms (docs/glossary.md):
+ *   exec: an instantiated graph (CUgraphExec)
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ */
+
 #ifndef SC_INTERPOSE_GRAPH_HOST_NODES_H
 #define SC_INTERPOSE_GRAPH_HOST_NODES_H
 

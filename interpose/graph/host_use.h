@@ -1,4 +1,11 @@
 /* What one call does with one range of host memory, as its wrapper describes it. Plain data. */
+
+/* Terms (docs/glossary.md):
+ *   range: host memory that the driver knows: one allocation or one registration
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ *   wrapper: our function in the place of one of the driver's
+ */
+
 #ifndef SC_INTERPOSE_GRAPH_HOST_USE_H
 #define SC_INTERPOSE_GRAPH_HOST_USE_H
 

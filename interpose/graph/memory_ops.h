@@ -1,6 +1,11 @@
 /* Tells what a batch memory operation does: it may write values, and may wait for values.
  *
  * Pure: no locks; may be called in a signal handler. */
+
+/* Terms (docs/glossary.md):
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ */
+
 #ifndef SC_INTERPOSE_GRAPH_MEMORY_OPS_H
 #define SC_INTERPOSE_GRAPH_MEMORY_OPS_H
 

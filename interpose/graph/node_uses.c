@@ -262,7 +262,7 @@ void sc_node_uses_note_all(uintptr_t graph, CUgraph of)
 
 /* Notes that the child graph was moved into its parent: it keeps its handle, and ends with the
  * parent. The parent names its memory from now on. */
-static void note_moved(const CUDA_CHILD_GRAPH_NODE_PARAMS *params, CUgraph child)
+static void note_child_moved(const CUDA_CHILD_GRAPH_NODE_PARAMS *params, CUgraph child)
 {
     if (params->ownership != CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE)
         return;
@@ -299,6 +299,6 @@ void sc_node_uses_note_node(const struct sc_graph_call *call, uintptr_t node,
         sc_node_uses_note_memset(call, node, &fill);
     } else if (child) {
         sc_node_uses_note_all(call->graph, child);
-        note_moved(&params->graph, child);
+        note_child_moved(&params->graph, child);
     }
 }

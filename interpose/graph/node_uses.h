@@ -2,6 +2,16 @@
  * keeps it).
  *
  * Locks: none is held; the tracker's may be taken. Not for a signal handler. */
+
+/* Terms (docs/glossary.md):
+ *   author: the call that captured, added or changed a node of a graph
+ *   body: a graph in a conditional node
+ *   exec: an instantiated graph (CUgraphExec)
+ *   inner node: a node in a child graph or a body
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ */
+
 #ifndef SC_INTERPOSE_GRAPH_NODE_USES_H
 #define SC_INTERPOSE_GRAPH_NODE_USES_H
 
@@ -91,10 +101,11 @@ struct sc_graph_use sc_node_uses_of_side(uintptr_t node, enum sc_direction direc
 void sc_node_uses_add(const struct sc_graph_call *call, struct sc_graph_use *use,
                       const struct sc_fold *fold);
 
-/* Completes a use of a node that a walk has met: fills in its author, and in `extra` what few uses
- * have (a stack's frame, a copy). Looks for the same use first in the child graph, if the program
- * knows that by its handle, and then in the graph that the exec was made of. If neither has it,
- * changes nothing. */
+/* Completes a use as the driver has described it, which says what memory a node uses but not which
+ * call added the node: fills in the author, and in `extra` what few uses have (a stack's frame, a
+ * copy). Looks for the same use first in the child graph, if the program knows that by its handle,
+ * and then in the graph that the exec was made of. If neither graph has such a use, changes
+ * nothing. */
 void sc_node_uses_recognise(const struct sc_walked_graph *in, CUgraphNode node,
                             struct sc_graph_use *use, struct sc_graph_extra *extra);
 

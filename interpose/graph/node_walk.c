@@ -100,8 +100,8 @@ struct kind_search {
 };
 
 /* Stops at the first node for which `is_such` holds. Bodies are left out. */
-static enum sc_step meet_kind(void *context, struct sc_walked_graph *in, CUgraphNode node,
-                              CUgraphNodeType type)
+static enum sc_step stop_at_kind(void *context, struct sc_walked_graph *in, CUgraphNode node,
+                                 CUgraphNodeType type)
 {
     struct kind_search *search = context;
     (void)in;
@@ -114,7 +114,7 @@ static enum sc_step meet_kind(void *context, struct sc_walked_graph *in, CUgraph
 /* Is the node, or any node within it, of such a kind? */
 bool sc_node_walk_finds(CUgraphNode node, sc_is_such *is_such)
 {
-    static const struct sc_node_walk walk = {.meet = meet_kind};
+    static const struct sc_node_walk walk = {.meet = stop_at_kind};
     struct kind_search search = {is_such, false};
     sc_node_walk_node(&walk, &search, node);
     return search.found;

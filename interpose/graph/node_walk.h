@@ -9,6 +9,11 @@
  * Pre: the driver can be asked (sc_driver_nodes_can_be_asked), and no thread changes the graph.
  * Locks: none is held when a function of the walk is called. Not for a signal handler. Stack: about
  * 200 bytes for each graph within another, and once what the functions of the walk need. */
+
+/* Terms (docs/glossary.md):
+ *   body: a graph in a conditional node
+ */
+
 #ifndef SC_INTERPOSE_GRAPH_NODE_WALK_H
 #define SC_INTERPOSE_GRAPH_NODE_WALK_H
 

@@ -60,7 +60,7 @@ static bool has_stage(const struct place *place)
 
 /* Adds a node to the walk. Returns false if the node is a notifier that has to be walked from
  * first. */
-static bool meet_node(struct search *search, struct walked *walked, uint32_t at, bool is_whole)
+static bool add_to_walk(struct search *search, struct walked *walked, uint32_t at, bool is_whole)
 {
     struct place *place = &search->places[at];
     if (place->walk == search->walks)
@@ -79,14 +79,14 @@ static bool meet_node(struct search *search, struct walked *walked, uint32_t at,
 
 /* Adds all nodes that have an edge to the node. Returns false if a notifier has to be walked from
  * first. */
-static bool meet_before(struct search *search, struct walked *walked, uint32_t at, bool is_whole)
+static bool add_before(struct search *search, struct walked *walked, uint32_t at, bool is_whole)
 {
     size_t count =
         sc_driver_nodes_next_to(search->nodes[at], SC_WAY_BEFORE, search->found, search->count);
     bool goes_on = true;
     for (size_t i = 0; goes_on && i < count && i < search->count; i++) {
         uint64_t place = sc_handles_get(&search->by_node, (uintptr_t)search->found[i]);
-        goes_on = !place || meet_node(search, walked, (uint32_t)place - 1, is_whole);
+        goes_on = !place || add_to_walk(search, walked, (uint32_t)place - 1, is_whole);
     }
     return goes_on;
 }
@@ -102,7 +102,7 @@ static struct walked walk_before(struct search *search, uint32_t notifier, bool 
     for (uint32_t i = 0; goes_on && i < walked.length; i++) {
         uint32_t at = search->queue[i];
         if (i == 0 || is_whole || !search->places[at].is_passed)
-            goes_on = meet_before(search, &walked, at, is_whole);
+            goes_on = add_before(search, &walked, at, is_whole);
     }
     return walked;
 }
@@ -121,8 +121,9 @@ static unsigned whole_stages(const struct search *search, const struct walked *w
     return stages;
 }
 
-/* Takes the node out of its stage: it is not judged. */
-static void unjudge(struct search *search, uint32_t at)
+/* Takes the node out of its stage, and marks it as unjudged: no notifier is known to tell the host
+ * of it alone. */
+static void leave_unjudged(struct search *search, uint32_t at)
 {
     struct place *place = &search->places[at];
     const struct sc_notifiers *notifiers = search->notifiers;
@@ -136,16 +137,16 @@ static void unjudge(struct search *search, uint32_t at)
 
 /* Puts a node that comes before the notifier into a stage. The notifier notifies of the first
  * `stages` stages; a node of a later stage is not judged any more. */
-static void tell_node(struct search *search, uint32_t at, unsigned stages)
+static void place_before_notifier(struct search *search, uint32_t at, unsigned stages)
 {
     const struct sc_notifiers *notifiers = search->notifiers;
     struct place *place = &search->places[at];
     unsigned next = search->stages + 1;
     if (has_stage(place)) {
         if (place->stage > stages && place->stage != NO_STAGE)
-            unjudge(search, at);
+            leave_unjudged(search, at);
     } else if (stages < search->stages || next > SC_STAGES_MAX) {
-        unjudge(search, at);
+        leave_unjudged(search, at);
     } else {
         bool names_memory = notifiers->put_in_stage(notifiers->context, search->nodes[at], next);
         place->stage = (uint8_t)(names_memory ? next : NO_STAGE);
@@ -171,7 +172,7 @@ static bool find_stages(struct search *search, uint32_t notifier, struct walked 
 
 /* Notes what the notifier notifies of, by its walk. If that is all stages, the nodes that have none
  * yet become a new stage. */
-static bool note_told(struct search *search, uint32_t notifier, struct walked walked)
+static bool note_notified(struct search *search, uint32_t notifier, struct walked walked)
 {
     struct place *place = &search->places[notifier];
     unsigned stages = 0;
@@ -179,7 +180,7 @@ static bool note_told(struct search *search, uint32_t notifier, struct walked wa
         return false;
     bool tells_all = stages == search->stages;
     for (uint32_t i = 1; i < walked.length; i++)
-        tell_node(search, search->queue[i], stages);
+        place_before_notifier(search, search->queue[i], stages);
     if (tells_all) {
         search->last = notifier;
         if (search->stages < SC_STAGES_MAX && search->counts[search->stages + 1])
@@ -192,7 +193,7 @@ static bool note_told(struct search *search, uint32_t notifier, struct walked wa
 }
 
 /* Finds what the notifier notifies of, after all notifiers that come before it. */
-static bool tell_with_earlier(struct search *search, uint32_t notifier)
+static bool find_notified(struct search *search, uint32_t notifier)
 {
     uint32_t count = 0;
     search->open[count++] = notifier;
@@ -200,7 +201,7 @@ static bool tell_with_earlier(struct search *search, uint32_t notifier)
         struct walked walked = walk_before(search, search->open[count - 1], /*is_whole=*/false);
         if (walked.before != NOWHERE && count < search->count)
             search->open[count++] = walked.before;
-        else if (!note_told(search, search->open[--count], walked))
+        else if (!note_notified(search, search->open[--count], walked))
             return false;
     }
     return true;
@@ -228,7 +229,7 @@ static bool find_all(struct search *search)
     bool found = note_places(search);
     for (uint32_t i = 0; found && i < search->count; i++)
         if (search->places[i].is_notifier && !search->places[i].has_told)
-            found = tell_with_earlier(search, i);
+            found = find_notified(search, i);
     return found;
 }
 

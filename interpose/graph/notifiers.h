@@ -2,16 +2,29 @@
  * host, while the launch goes on, that the nodes before it are done: a record of an event, or a
  * host node that is watched (interpose/graph/host_nodes.h).
  *
- * A notifier notifies the host of all nodes from which edges lead to it. But a launch numbers its
- * operations one after the other, and an event stands for all numbers up to one. So the nodes are
- * put into stages, and a notifier notifies of all stages up to one. Of two notifiers in parallel
- * branches, each notifies of nodes that the other does not. Then the nodes of one of them get a
- * stage, and those that only the other one notifies of are not judged.
+ * When a notifier has run, the host may know that all nodes from which edges lead to it are done.
+ * But a launch numbers its operations one after the other, and an event stands for all numbers up
+ * to one. So the nodes are put into stages such that each notifier tells the host of all stages up
+ * to one. Of two notifiers in parallel branches, each notifies of nodes that the other does not.
+ * Then the nodes of one of them get a stage, and those that only the other one notifies of are not
+ * judged.
  *
  * A node with a child graph counts as a notifier if a node in the child graph records an event. The
  * nodes before that one in the child graph are not judged (interpose/graph/unjudged.h).
  *
  * Locks: none. Not for a signal handler: the driver is called. */
+
+/* Terms (docs/glossary.md):
+ *   mark: an event of the library's behind an operation, by which it learns that this is complete
+ *   not judged: of a touch or operation: it got no verdict; counted by reason
+ *   notifier: a node that tells the host, in a way that the library sees, that earlier nodes are
+ *       done
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   stage: the part of a graph's nodes that one notifier tells the host of
+ *   unjudged: of an operation of a graph: its order cannot be seen, so nothing about it is
+ *       reported
+ */
+
 #ifndef SC_INTERPOSE_GRAPH_NOTIFIERS_H
 #define SC_INTERPOSE_GRAPH_NOTIFIERS_H
 

@@ -77,7 +77,7 @@ static CUgraph child_of(CUgraphNode node)
 }
 
 /* Visits the orphan if the graphs of the tracker have one of this handle. */
-static void visit_if_named(uintptr_t orphan, sc_visit_orphan *visit, void *argument)
+static void visit_if_known(uintptr_t orphan, sc_visit_orphan *visit, void *argument)
 {
     if (SC_TRACKED(sc_graphs_find(track.graphs, orphan)))
         visit(argument, orphan);
@@ -94,7 +94,7 @@ static enum sc_step visit_node(void *context, struct sc_walked_graph *in, CUgrap
 {
     const struct orphan_search *search = context;
     (void)in;
-    visit_if_named(sc_graphs_orphan((uintptr_t)node), search->visit, search->argument);
+    visit_if_known(sc_graphs_orphan((uintptr_t)node), search->visit, search->argument);
     return type == CU_GRAPH_NODE_TYPE_GRAPH ? SC_STEP_INTO : SC_STEP_OVER;
 }
 
@@ -106,7 +106,7 @@ static void visit_graph(void *context, struct sc_walked_graph *graph, const CUgr
     (void)nodes;
     (void)count;
     if (graph->depth > 0)
-        visit_if_named((uintptr_t)graph->graph, search->visit, search->argument);
+        visit_if_known((uintptr_t)graph->graph, search->visit, search->argument);
 }
 
 /* Has the program had the handle of a child graph, to which it may have added nodes? */

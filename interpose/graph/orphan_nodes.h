@@ -4,10 +4,17 @@
  * No call of the driver returns the graph of a node. To search all graphs for the node is not
  * allowed, since other threads may be changing them. So what an orphan uses is kept under the
  * node's own handle (track/graphs.h). A graph is searched for its orphans when it is destroyed or
- * becomes part of another graph: then only the calling thread may change it.
+ * becomes part of another graph. CUDA demands that no other thread changes it then, so the search
+ * is allowed.
  *
  * Does nothing before the library is active. Locks: takes the tracker's. Not for a signal handler:
  * the driver is called. */
+
+/* Terms (docs/glossary.md):
+ *   orphan: a node whose graph only the driver knows
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ */
+
 #ifndef SC_INTERPOSE_GRAPH_ORPHAN_NODES_H
 #define SC_INTERPOSE_GRAPH_ORPHAN_NODES_H
 

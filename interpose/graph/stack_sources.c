@@ -117,7 +117,7 @@ bool sc_stack_sources_refresh(const struct sc_graph_use *use, const struct sc_gr
 
 /* Updates the copies of the graph's sources. Returns how many uses the graph has if it uses a
  * stack, else 0. */
-static size_t refresh_graph(uintptr_t graph)
+static size_t update_copies(uintptr_t graph)
 {
     struct sc_graph_use use;
     struct sc_graph_extra extra;
@@ -133,29 +133,29 @@ static size_t refresh_graph(uintptr_t graph)
 }
 
 /* Updates the copies of one graph; is called for each graph of the walk. */
-static void end_graph(void *uses, struct sc_walked_graph *graph, const CUgraphNode *nodes,
-                      size_t count)
+static void update_at_end(void *uses, struct sc_walked_graph *graph, const CUgraphNode *nodes,
+                          size_t count)
 {
     (void)nodes;
     (void)count;
-    *(size_t *)uses += refresh_graph((uintptr_t)graph->graph);
+    *(size_t *)uses += update_copies((uintptr_t)graph->graph);
 }
 
 /* Copies the sources on stacks of the graph and of its bodies again. Returns how many uses there
  * are. */
-static size_t refresh_with_bodies(CUgraph graph)
+static size_t update_with_bodies(CUgraph graph)
 {
-    static const struct sc_node_walk walk = {.end = end_graph, .looks_for_bodies_only = true};
+    static const struct sc_node_walk walk = {.end = update_at_end, .looks_for_bodies_only = true};
     size_t uses = 0;
     if (!sc_conditional_bodies_exist())
-        return refresh_graph((uintptr_t)graph);
+        return update_copies((uintptr_t)graph);
     sc_node_walk_graph(&walk, &uses, graph, NULL);
     return uses;
 }
 
 static void refresh_orphan(void *uses, uintptr_t orphan)
 {
-    *(size_t *)uses += refresh_graph(orphan);
+    *(size_t *)uses += update_copies(orphan);
 }
 
 /* Makes nodes of the graph read copies of sources on a stack while an exec is made. This is undone
@@ -166,7 +166,7 @@ struct sc_stack_sources sc_stack_sources_begin(CUgraph graph)
     struct sc_stack_sources redirects = {0};
     /* No more nodes can be redirected than there are uses. */
     if (sc_active() && sc_driver_nodes_can_be_asked())
-        redirects.capacity = refresh_with_bodies(graph);
+        redirects.capacity = update_with_bodies(graph);
     sc_orphan_nodes_each(graph, refresh_orphan, &redirects.capacity);
     if (!redirects.capacity)
         return redirects;

@@ -5,6 +5,13 @@
  * launch updates the copy as long as the function of the frame runs.
  *
  * Locks: takes the tracker's. Not for a signal handler: the driver is called. */
+
+/* Terms (docs/glossary.md):
+ *   exec: an instantiated graph (CUgraphExec)
+ *   source: the memory that a copy reads
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ */
+
 #ifndef SC_INTERPOSE_GRAPH_STACK_SOURCES_H
 #define SC_INTERPOSE_GRAPH_STACK_SOURCES_H
 
@@ -49,8 +56,8 @@ struct sc_running sc_stack_sources_here(void);
 bool sc_stack_sources_frame_lives(const struct sc_graph_use *use,
                                   const struct sc_graph_extra *extra, struct sc_running *running);
 
-/* Does the same as sc_stack_sources_frame_lives, and updates the copy of a source if the function
- * still runs. */
+/* If the function still runs (sc_stack_sources_frame_lives), copies the source's present bytes into
+ * the copy that the node reads, and returns true. */
 bool sc_stack_sources_refresh(const struct sc_graph_use *use, const struct sc_graph_extra *extra,
                               struct sc_running *running);
 

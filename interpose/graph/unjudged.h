@@ -1,12 +1,24 @@
 /* Finds the nodes of a graph whose order with the host cannot be known. In a launch they are
  * unjudged: their memory is kept, and no hazard with them is reported.
  *
- * Some nodes tell the host how far the launch has come, and the library does not see it: the host
- * may already know that the nodes before such a node are done. Other nodes wait for the host, and
- * the library does not see when that ends: until then the host may write the source of a node after
- * it. Nodes that tell the host in a way that the library sees are in interpose/graph/notifiers.h.
+ * Some nodes tell the host how far the launch has come in a way that the library does not see, as
+ * by writing a value that the host polls. The host may then know that the nodes before such a node
+ * are done, and may use their memory rightly. Other nodes wait for the host, and the library does
+ * not see when that ends: until then the host may write the source of a node after it. Nodes that
+ * tell the host in a way that the library sees are in interpose/graph/notifiers.h.
  *
  * Locks: none. Not for a signal handler: the driver is called. */
+
+/* Terms (docs/glossary.md):
+ *   hazard: a mistake that may do harm: a code, the operation it hurts, and the event
+ *   notifier: a node that tells the host, in a way that the library sees, that earlier nodes are
+ *       done
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   source: the memory that a copy reads
+ *   unjudged: of an operation of a graph: its order cannot be seen, so nothing about it is
+ *       reported
+ */
+
 #ifndef SC_INTERPOSE_GRAPH_UNJUDGED_H
 #define SC_INTERPOSE_GRAPH_UNJUDGED_H
 

@@ -37,14 +37,14 @@ static struct place *entry_of(uintptr_t address)
     return &places[page * UINT64_C(0x9e3779b97f4a7c15) >> (64 - PLACES_BITS)];
 }
 
-static bool advise(const struct place *place, int advice)
+static bool set_advice(const struct place *place, int advice)
 {
     return sc_kernel_call(SYS_madvise, place->address, place->size_bytes, advice) == 0;
 }
 
 /* Resets the madvise value of the entry's interval, so that Linux merges it with its neighbours.
  * Not if other pinned memory lies there by now (epoch). */
-static void join(struct place *place)
+static void reset_advice(struct place *place)
 {
     if (!place->apart)
         return;
@@ -52,12 +52,12 @@ static void join(struct place *place)
     SC_ASSERT(apart_count > 0);
     apart_count--;
     if (place->epoch == sc_pinned_epoch())
-        advise(place, MADV_NORMAL);
+        set_advice(place, MADV_NORMAL);
 }
 
 /* Makes the interval a separate mapping. Intervals of one size that lie side by side get the two
  * madvise values alternately, so that two neighbours never have the same. */
-static void separate(struct place *place)
+static void separate_mapping(struct place *place)
 {
     bool odd = place->address / place->size_bytes & 1;
     bool was_apart = place->apart;
@@ -65,7 +65,7 @@ static void separate(struct place *place)
         return;
     place->epoch = sc_pinned_epoch();
     place->apart =
-        sc_pinned_has(place->address) && advise(place, odd ? MADV_SEQUENTIAL : MADV_RANDOM);
+        sc_pinned_has(place->address) && set_advice(place, odd ? MADV_SEQUENTIAL : MADV_RANDOM);
     apart_count += place->apart;
     SC_ASSERT(apart_count >= was_apart && apart_count <= APART_MAX + 1);
     apart_count -= was_apart;
@@ -82,11 +82,11 @@ void sc_apart_note(uintptr_t address, size_t size_bytes)
             place->times++;
         if (place->times >= TIMES_OFTEN && !given_up &&
             !(place->apart && place->epoch == sc_pinned_epoch()))
-            separate(place);
+            separate_mapping(place);
     } else if (place->times > 1) {
         place->times--;
     } else {
-        join(place);
+        reset_advice(place);
         *place = (struct place){.address = address, .size_bytes = size_bytes, .times = 1};
     }
 }
@@ -109,5 +109,5 @@ void sc_apart_join_all(void)
         return;
     given_up = true;
     for (unsigned i = 0; i < sizeof places / sizeof *places; i++)
-        join(&places[i]);
+        reset_advice(&places[i]);
 }

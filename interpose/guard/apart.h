@@ -5,14 +5,22 @@
  * merges it again. That takes twice as long as protecting a whole mapping. So an interval that was
  * unprotected a few times, each time with exactly these bounds, gets an madvise value (MADV_RANDOM
  * or MADV_SEQUENTIAL) that its neighbours do not have. Linux does not merge mappings whose values
- * differ. This is done only in pinned memory that the library has mapped: in the program's memory
- * the value would have an effect, and mremap needs a single mapping. An interval that is
- * unprotected together with its neighbours stays merged, as one mapping is cheaper for all of them.
+ * differ. This is done only in pinned memory that the library has mapped: in the program's own
+ * memory the value would change how Linux reads ahead, and mremap needs a single mapping. An
+ * interval that is unprotected together with its neighbours stays merged, as one mapping is cheaper
+ * for all of them.
  *
  * Each separate interval costs the process two mappings; there are at most APART_MAX.
  *
  * Locks: the caller holds the stripe's lock (interpose/guard/protect.h), except for sc_apart_any
  * and sc_apart_forget. Signal-safe under that lock; no CUDA; errno is kept. */
+
+/* Terms (docs/glossary.md):
+ *   guard: page protection of the memory of operations in flight
+ *   neighbour: memory beside the copied bytes, on a page of the span
+ *   stripe: a set of pages that share one of the guard's locks
+ */
+
 #ifndef SC_INTERPOSE_GUARD_APART_H
 #define SC_INTERPOSE_GUARD_APART_H
 

@@ -7,6 +7,11 @@
  * is not recognised.
  *
  * No lock; signal-safe; errno is kept. Makes a system call. */
+
+/* Terms (docs/glossary.md):
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ */
+
 #ifndef SC_INTERPOSE_GUARD_ATOMIC_STORES_H
 #define SC_INTERPOSE_GUARD_ATOMIC_STORES_H
 

@@ -79,7 +79,7 @@ static bool is_guarded(uintptr_t area)
 
 /* May the area be changed to userfaultfd now? Not while something in it is guarded. After a
  * failure, only the first, second, fourth, eighth, ... attempt is made. */
-static bool is_to_be_tried(unsigned i, uintptr_t area)
+static bool begin_attempt(unsigned i, uintptr_t area)
 {
     if (is_guarded(area))
         return false;
@@ -94,7 +94,7 @@ static void choose_for(uintptr_t area, const struct sc_pages *pages)
     if (sc_userfaults_have_adopted(area, 1))
         return;
     unsigned before = atomic_fetch_add_explicit(&times[i], 1, memory_order_relaxed);
-    if (is_wanted(pages, before) && is_to_be_tried(i, area) && sc_user_touches_begin())
+    if (is_wanted(pages, before) && begin_attempt(i, area) && sc_user_touches_begin())
         sc_protect_move_area(area, sc_userfaults_adopt_huge);
 }
 

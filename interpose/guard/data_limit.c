@@ -20,7 +20,7 @@ struct limit {
 static _Atomic uint64_t asked_ns;
 static _Atomic bool is_set;
 
-static bool ask(void)
+static bool is_limited_now(void)
 {
     struct limit limit = {UINT64_MAX, UINT64_MAX};
     sc_kernel_call(SYS_prlimit64, 0, RLIMIT_DATA, NULL, &limit);
@@ -39,7 +39,7 @@ bool sc_data_limit_is_set(void)
     uint64_t now_ns = sc_coarse_now_ns();
     if (now_ns - atomic_load_explicit(&asked_ns, memory_order_relaxed) > ASK_AGAIN_NS) {
         atomic_store_explicit(&asked_ns, now_ns, memory_order_relaxed);
-        atomic_store_explicit(&is_set, ask(), memory_order_relaxed);
+        atomic_store_explicit(&is_set, is_limited_now(), memory_order_relaxed);
     }
     return atomic_load_explicit(&is_set, memory_order_relaxed);
 }

@@ -6,6 +6,11 @@
  * page writable again, and a thread that touches the page faults for ever.
  *
  * Thread-safe and signal-safe; no lock; errno is kept. */
+
+/* Terms (docs/glossary.md):
+ *   touch: a read or write of host memory by the program, by the kernel for it, or within a call
+ */
+
 #ifndef SC_INTERPOSE_GUARD_DATA_LIMIT_H
 #define SC_INTERPOSE_GUARD_DATA_LIMIT_H
 

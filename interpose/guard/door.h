@@ -24,6 +24,25 @@
  * Thread-safe; signal-safe only where stated. No function calls CUDA; errno is kept. Locks: the
  * guard's are held over mprotect and are taken before the tracker's; the caller may hold no lock of
  * the library. A function that is called lock-free takes none. */
+
+/* Terms (docs/glossary.md):
+ *   apply: to make the system calls that bring pages into line with the spans
+ *   complete: finished by the device, whether or not the program knows
+ *   guard: page protection of the memory of operations in flight
+ *   hook: our function in the place of one of the C library's
+ *   in flight: issued, and the host does not know yet that it is done
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   range: host memory that the driver knows: one allocation or one registration
+ *   reaper: the library's thread that judges hazards, reports them and frees held memory
+ *   site: the address to which a hook or wrapper returns: the program's call
+ *   source: the memory that a copy reads
+ *   span: a run of pages that one operation wants protected
+ *   stripe: a set of pages that share one of the guard's locks
+ *   touch: a read or write of host memory by the program, by the kernel for it, or within a call
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ *   wrapper: our function in the place of one of the driver's
+ */
+
 #ifndef SC_INTERPOSE_GUARD_DOOR_H
 #define SC_INTERPOSE_GUARD_DOOR_H
 

@@ -143,7 +143,7 @@ bool sc_guard_unprotect_in_child(void)
 
 /* Ends the guard of the pages, and unprotects them. Called on a spare stack, since the thread's own
  * may be protected. */
-static void unprotect(void *argument)
+static void unprotect_pages(void *argument)
 {
     const struct sc_pages *of = argument;
     SC_TRACKED(sc_guarded_unprotect(track.inflight, of->start, of->end - of->start, SC_TOUCH_WRITE,
@@ -155,7 +155,7 @@ void sc_guard_unprotect(const void *address, size_t size_bytes)
 {
     struct sc_pages of = {(uintptr_t)address, (uintptr_t)address + (size_bytes ? size_bytes : 1)};
     if (sc_guard_has(address, size_bytes) && !sc_guard_unprotect_in_child())
-        sc_spare_stack_repeat(unprotect, &of);
+        sc_spare_stack_repeat(unprotect_pages, &of);
 }
 
 static void unprotect_all(void *unused)
@@ -314,7 +314,7 @@ static void note_unguarded(enum sc_no_verdict_reason reason, size_t size_bytes)
 }
 
 /* Will the first and last page of the operation's source, which are not guarded, be compared with a
- * copy in the end? */
+ * copy when the operation is done? Then a change there is found, and the bytes count as watched. */
 static bool edges_are_compared(const struct sc_op_info *op)
 {
     return op->direction == SC_H2D && op->stable;
@@ -391,8 +391,8 @@ static void leave_out_foreign(const struct sc_range_info *range, struct sc_op_in
         pages->end = end_of_huge_page(range, op, own.end, pages->end);
 }
 
-/* Is the source small enough to be compared as a whole? That costs less than guarding what remains
- * of it. */
+/* Is the source small enough to be copied and compared as a whole? That costs less than to guard
+ * the pages that remain when its first and last page are left out. */
 static bool is_small_source(const struct sc_op_info *op)
 {
     return edges_are_compared(op) && sc_shape_hull_bytes(&op->shape) <= SC_COMPARED_WHOLE_BYTES;
@@ -448,7 +448,7 @@ static void leave_out_all(const struct sc_range_info *range, struct sc_op_info *
 /* Installs the handler of SIGSEGV for pages that userfaultfd protects: a touch, or the loss of the
  * descriptor, changes them to mprotect. Done once, and not for each operation, since each touch
  * does it, too (user_touches.c). */
-static enum sc_takeover share_once(void)
+static enum sc_takeover install_once(void)
 {
     static _Atomic bool is_shared;
     if (atomic_load_explicit(&is_shared, memory_order_relaxed))
@@ -461,8 +461,8 @@ static enum sc_takeover share_once(void)
 /* Can these pages be guarded now? If not, *reason says why. A stack must not be: if its pages are
  * protected when the thread returns to them, Linux cannot deliver SIGSEGV, and kills the process.
  */
-static bool can_guard(const struct sc_pages *pages, bool by_userfault,
-                      enum sc_no_verdict_reason *reason)
+static bool check_can_guard(const struct sc_pages *pages, bool by_userfault,
+                            enum sc_no_verdict_reason *reason)
 {
     *reason = SC_NO_VERDICT_STACK;
     if (sc_thread_stack_overlaps(pages->start, pages->end - pages->start))
@@ -477,7 +477,7 @@ static bool can_guard(const struct sc_pages *pages, bool by_userfault,
     if (!by_userfault && sc_data_limit_is_set())
         return false;
     *reason = SC_NO_VERDICT_HANDLER;
-    enum sc_takeover takeover = by_userfault ? share_once() : sc_signals_take_over();
+    enum sc_takeover takeover = by_userfault ? install_once() : sc_signals_take_over();
     if (takeover == SC_TAKEOVER_BLOCKED)
         *reason = SC_NO_VERDICT_BLOCKED;
     return takeover == SC_TAKEOVER_DONE;
@@ -570,7 +570,7 @@ void sc_guard_protect(const struct sc_range_info *range, struct sc_op_info *op, 
     }
     bool is_source = !sc_direction_writes_host(op->direction);
     bool by_userfault = is_by_userfault(range, &pages, is_source);
-    if (!can_guard(&pages, by_userfault, &reason)) {
+    if (!check_can_guard(&pages, by_userfault, &reason)) {
         if (!by_userfault && sc_areas_have(pages.start))
             sc_protect_note_mechanism(&pages, false);
         note_unguarded(reason, hull_bytes);

@@ -1,5 +1,11 @@
 /* What guard/, signals/ and system_calls/ call in each other to implement the guard
  * (interpose/guard/door.h). Signal-safe. */
+
+/* Terms (docs/glossary.md):
+ *   door: a way by which calls reach the wrappers: an exported symbol, dlsym, cuGetProcAddress
+ *   guard: page protection of the memory of operations in flight
+ */
+
 #ifndef SC_INTERPOSE_GUARD_GUARD_H
 #define SC_INTERPOSE_GUARD_GUARD_H
 
@@ -9,7 +15,8 @@
 /* Is any page protected, or about to be unprotected? One relaxed load. */
 bool sc_guard_busy(void);
 
-/* As sc_guard_has, but without the check of sc_guard_busy first. Lock-free. */
+/* Answers sc_guard_has once sc_guard_busy is true, which callers check first, since it is one load.
+ * Lock-free. */
 bool sc_guard_overlaps(const void *address, size_t size_bytes);
 
 /* Unprotects all pages. `is_last`: the process ends or is about to exec, so every wait for a lock

@@ -4,6 +4,13 @@
  * Without the option each function costs one load: every operation is guarded, and no clock is
  * read. Thread-safe. Locks: the budget's, a leaf. sc_guard_budget_begin and _end are signal-safe.
  */
+
+/* Terms (docs/glossary.md):
+ *   guard: page protection of the memory of operations in flight
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   site: the address to which a hook or wrapper returns: the program's call
+ */
+
 #ifndef SC_INTERPOSE_GUARD_GUARD_BUDGET_H
 #define SC_INTERPOSE_GUARD_GUARD_BUDGET_H
 

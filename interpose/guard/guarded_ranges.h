@@ -1,6 +1,11 @@
 /* Counts how many ranges of pages were protected by each mechanism, for the summary. The counters
  * only grow. They are spread over cache lines by address, since different threads count at the same
  * time. Lock-free; thread-safe and signal-safe. */
+
+/* Terms (docs/glossary.md):
+ *   range: host memory that the driver knows: one allocation or one registration
+ */
+
 #ifndef SC_INTERPOSE_GUARD_GUARDED_RANGES_H
 #define SC_INTERPOSE_GUARD_GUARDED_RANGES_H
 

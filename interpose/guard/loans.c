@@ -39,7 +39,7 @@ static __thread unsigned live_loans;
 
 /* Marks the loan as being filled in or ended by this thread. False: its owner is not `from` any
  * more. */
-static bool take(struct loan *loan, int32_t from, int32_t self)
+static bool claim_loan(struct loan *loan, int32_t from, int32_t self)
 {
     return atomic_compare_exchange_strong_explicit(&loan->owner, &from, -self, memory_order_acquire,
                                                    memory_order_relaxed);
@@ -57,7 +57,7 @@ static void end_loan(struct loan *loan)
 static void end_loans_of_thread(struct loan *loan, int32_t self, uintptr_t place)
 {
     if (atomic_load_explicit(&loan->owner, memory_order_relaxed) == self &&
-        loan->frame.place == place && take(loan, self, self))
+        loan->frame.place == place && claim_loan(loan, self, self))
         end_loan(loan);
 }
 
@@ -85,7 +85,7 @@ static bool end_loan_if_gone(struct loan *loan)
 {
     int32_t owner = atomic_load_explicit(&loan->owner, memory_order_relaxed);
     bool gone = owner != 0 && sc_kernel_call(SYS_tkill, owner < 0 ? -owner : owner) == -ESRCH;
-    if (!gone || !take(loan, owner, sc_thread_id()))
+    if (!gone || !claim_loan(loan, owner, sc_thread_id()))
         return false;
     end_loan(loan);
     return true;
@@ -119,22 +119,22 @@ static void raise_used_to(unsigned id)
 
 /* Takes a free loan and returns its index. The search begins at the loan that this thread took
  * last. LOANS: none is free. */
-static unsigned take_free(int32_t self)
+static unsigned take_free_loan(int32_t self)
 {
     static __thread unsigned last;
     for (unsigned i = 0; i < LOANS; i++) {
         unsigned id = (last + i) % LOANS;
         if (atomic_load_explicit(&loans_made[id].owner, memory_order_relaxed) == 0 &&
-            take(&loans_made[id], 0, self))
+            claim_loan(&loans_made[id], 0, self))
             return last = id;
     }
     return LOANS;
 }
 
-static unsigned take_any(int32_t self)
+static unsigned take_any_loan(int32_t self)
 {
-    unsigned id = take_free(self);
-    return id == LOANS && end_loans_of_gone_threads() ? take_free(self) : id;
+    unsigned id = take_free_loan(self);
+    return id == LOANS && end_loans_of_gone_threads() ? take_free_loan(self) : id;
 }
 
 void sc_loans_order(void)
@@ -150,7 +150,7 @@ static void store_loan(struct sc_loans *loans, uintptr_t address, uintptr_t end,
     if (sc_unlikely(live_loans > loans->count))
         end_abandoned_loans(self, loans->count ? 0 : loans->frame.place);
     live_loans++;
-    unsigned id = take_any(self);
+    unsigned id = take_any_loan(self);
     if (id == LOANS) {
         live_loans--;
         return;
@@ -167,7 +167,7 @@ static void store_loan(struct sc_loans *loans, uintptr_t address, uintptr_t end,
 }
 
 /* Extends the loan so that it includes this interval, and all that lies between. */
-static void extend(struct loan *loan, uintptr_t address, uintptr_t end, enum sc_touch touch)
+static void extend_loan(struct loan *loan, uintptr_t address, uintptr_t end, enum sc_touch touch)
 {
     if (address < atomic_load_explicit(&loan->address, memory_order_relaxed))
         atomic_store_explicit(&loan->address, address, memory_order_relaxed);
@@ -186,7 +186,7 @@ void sc_loans_add(struct sc_loans *loans, const void *address, size_t size_bytes
     if (loans->count < SC_LOANS_PER_CALL)
         store_loan(loans, start, start + size_bytes, touch);
     else
-        extend(&loans_made[loans->ids[loans->count - 1]], start, start + size_bytes, touch);
+        extend_loan(&loans_made[loans->ids[loans->count - 1]], start, start + size_bytes, touch);
     sc_loans_order();
 }
 
@@ -201,8 +201,8 @@ void sc_loans_end(struct sc_loans *loans)
 
 /* Does the loan overlap the change, and would the change forbid what the system call does there?
  * Stores the part of the loan that lies in the change. */
-static bool conflicts(struct loan *loan, const struct sc_access_change *change,
-                      struct sc_lent *lent)
+static bool is_in_conflict(struct loan *loan, const struct sc_access_change *change,
+                           struct sc_lent *lent)
 {
     uintptr_t start = atomic_load_explicit(&loan->address, memory_order_relaxed);
     uintptr_t end = atomic_load_explicit(&loan->end, memory_order_relaxed);
@@ -241,7 +241,7 @@ bool sc_loans_find(const struct sc_access_change *change, struct sc_lent *lent)
         end_abandoned_loans(sc_thread_id(), 0);
     unsigned count = atomic_load_explicit(&used_to, memory_order_relaxed);
     for (struct loan *loan = loans_made; loan < loans_made + count; loan++) {
-        if (!conflicts(loan, change, &met) || end_loan_if_gone(loan))
+        if (!is_in_conflict(loan, change, &met) || end_loan_if_gone(loan))
             continue;
         if (!found || met.address < lent->address)
             *lent = met;

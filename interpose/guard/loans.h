@@ -13,6 +13,14 @@
  * pages may be protected.
  *
  * Thread-safe and signal-safe; no lock, no allocation; errno is kept. */
+
+/* Terms (docs/glossary.md):
+ *   exempt: of a page: never protected, since Linux uses it at times that nobody foresees
+ *   guard: page protection of the memory of operations in flight
+ *   loan: memory that a system call uses, unprotected until the call returns
+ *   touch: a read or write of host memory by the program, by the kernel for it, or within a call
+ */
+
 #ifndef SC_INTERPOSE_GUARD_LOANS_H
 #define SC_INTERPOSE_GUARD_LOANS_H
 

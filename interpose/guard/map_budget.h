@@ -6,6 +6,13 @@
  * mappings are counted now and then, and a quarter of the maximum is left to the program.
  *
  * Thread-safe and signal-safe; no lock; errno is kept. */
+
+/* Terms (docs/glossary.md):
+ *   guard: page protection of the memory of operations in flight
+ *   neighbour: memory beside the copied bytes, on a page of the span
+ *   span: a run of pages that one operation wants protected
+ */
+
 #ifndef SC_INTERPOSE_GUARD_MAP_BUDGET_H
 #define SC_INTERPOSE_GUARD_MAP_BUDGET_H
 

@@ -9,6 +9,11 @@
  * that does not show how long mprotect would take.
  *
  * Lock-free; thread-safe and signal-safe. */
+
+/* Terms (docs/glossary.md):
+ *   guard: page protection of the memory of operations in flight
+ */
+
 #ifndef SC_INTERPOSE_GUARD_MAP_WAITS_H
 #define SC_INTERPOSE_GUARD_MAP_WAITS_H
 

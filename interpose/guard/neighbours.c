@@ -44,7 +44,7 @@ static _Atomic uint64_t *place_of(uint64_t number)
     return &places[(number * 0x9E3779B97F4A7C15u >> 32) % PLACES];
 }
 
-static uint64_t pack(const struct page *page)
+static uint64_t pack_entry(const struct page *page)
 {
     return ((page->number << LEVEL_BITS | page->level) << LEFT_BITS | page->left)
                << UNTOUCHED_BITS |
@@ -52,7 +52,7 @@ static uint64_t pack(const struct page *page)
 }
 
 /* Unpacks the fields of an entry from its word. */
-static struct page unpack(uint64_t word)
+static struct page unpack_entry(uint64_t word)
 {
     struct page page;
     page.untouched = word & ((1u << UNTOUCHED_BITS) - 1);
@@ -66,7 +66,7 @@ static struct page unpack(uint64_t word)
 
 /* Replaces the entry unless another thread has changed it, and updates the count of used entries.
  */
-static void change(_Atomic uint64_t *place, uint64_t from, uint64_t to)
+static void replace_entry(_Atomic uint64_t *place, uint64_t from, uint64_t to)
 {
     if (!atomic_compare_exchange_strong(place, &from, to))
         return;
@@ -78,11 +78,11 @@ static void change(_Atomic uint64_t *place, uint64_t from, uint64_t to)
 
 /* Counts a touch of the page or block of that number: raises its level, and has the next 2^level
  * operations leave it unguarded. True: it is the first touch. */
-static bool note(uint64_t number)
+static bool count_touch(uint64_t number)
 {
     _Atomic uint64_t *place = place_of(number);
     uint64_t word = atomic_load_explicit(place, memory_order_relaxed);
-    struct page page = unpack(word);
+    struct page page = unpack_entry(word);
     bool first = page.number != number;
     if (first)
         page = (struct page){.number = number};
@@ -92,14 +92,14 @@ static bool note(uint64_t number)
         page.level++;
     page.left = 1u << page.level;
     page.untouched = 0;
-    change(place, word, pack(&page));
+    replace_entry(place, word, pack_entry(&page));
     return first;
 }
 
 void sc_neighbours_note_touch(uintptr_t address)
 {
-    if (note(number_of(address)))
-        note(block_of(address));
+    if (count_touch(number_of(address)))
+        count_touch(block_of(address));
 }
 
 /* Sets the page to the level at which it is never left unguarded. */
@@ -107,12 +107,12 @@ void sc_neighbours_note_hazard(uintptr_t address)
 {
     struct page page = {.number = number_of(address), .level = WATCHED};
     _Atomic uint64_t *place = place_of(page.number);
-    change(place, atomic_load_explicit(place, memory_order_relaxed), pack(&page));
+    replace_entry(place, atomic_load_explicit(place, memory_order_relaxed), pack_entry(&page));
 }
 
 /* Counts an operation on the page: one less to leave unguarded, or one more that was guarded
  * without a touch, of which PEACEFUL lower the level. */
-static void pass(struct page *page)
+static void count_operation(struct page *page)
 {
     if (page->level == WATCHED)
         return;
@@ -128,22 +128,22 @@ static void pass(struct page *page)
 }
 
 /* Is the page or block of that number to be left unguarded? Counts the operation. */
-static bool skip(uint64_t number)
+static bool must_skip(uint64_t number)
 {
     _Atomic uint64_t *place = place_of(number);
     uint64_t word = atomic_load_explicit(place, memory_order_relaxed);
-    struct page page = unpack(word);
+    struct page page = unpack_entry(word);
     if (page.number != number)
         return false;
     bool skips = page.left > 0;
-    pass(&page);
-    change(place, word, page.number ? pack(&page) : 0);
+    count_operation(&page);
+    replace_entry(place, word, page.number ? pack_entry(&page) : 0);
     return skips;
 }
 
 static bool is_watched(uint64_t number)
 {
-    struct page page = unpack(atomic_load_explicit(place_of(number), memory_order_relaxed));
+    struct page page = unpack_entry(atomic_load_explicit(place_of(number), memory_order_relaxed));
     return page.number == number && page.level == WATCHED;
 }
 
@@ -157,17 +157,17 @@ bool sc_neighbours_leave_out(uintptr_t address)
     uint64_t number = number_of(address);
     if (is_watched(number))
         return false;
-    bool block_skips = skip(block_of(address));
-    return skip(number) || block_skips;
+    bool block_skips = must_skip(block_of(address));
+    return must_skip(number) || block_skips;
 }
 
 /* Clears the entry if its number lies between `first` and `end`. */
-static void forget(_Atomic uint64_t *place, uint64_t first, uint64_t end)
+static void clear_if_within(_Atomic uint64_t *place, uint64_t first, uint64_t end)
 {
     uint64_t word = atomic_load_explicit(place, memory_order_relaxed);
-    uint64_t number = unpack(word).number;
+    uint64_t number = unpack_entry(word).number;
     if (word && number >= first && number < end)
-        change(place, word, 0);
+        replace_entry(place, word, 0);
 }
 
 /* Clears the entries of all these numbers: one by one, or by a walk over the table if they are
@@ -176,11 +176,11 @@ static void forget_all(uint64_t first, uint64_t end)
 {
     if (end > first && end - first >= PLACES) {
         for (unsigned i = 0; i < PLACES; i++)
-            forget(&places[i], first, end);
+            clear_if_within(&places[i], first, end);
         return;
     }
     for (uint64_t number = first; number < end; number++)
-        forget(place_of(number), number, number + 1);
+        clear_if_within(place_of(number), number, number + 1);
 }
 
 /* Deletes the entries of the pages, and of the huge-page blocks, that lie wholly in the interval.

@@ -1,14 +1,24 @@
 /* Leaves pages unprotected that hold an end of a copied buffer beside other memory which the
  * program often touches while a copy is in flight.
  *
- * Such a touch is no mistake, but costs a fault, and the page is unprotected. So after the n-th
- * such touch of a page, the next 2^n operations on the page leave it unprotected, up to
- * 2^LEVEL_MAX. After enough operations without such a touch the page is guarded as before. A page
- * on which a hazard was found is always guarded. Blocks of BLOCK_BYTES are counted likewise, for
- * programs that touch one page after another, as in a ring of packets.
+ * Such a touch is no mistake. It costs a fault all the same, after which the page is unprotected
+ * for the rest of the copy, so that protecting it was of no use. So after the n-th such touch of a
+ * page, the next 2^n operations on the page leave it unprotected, up to 2^LEVEL_MAX. After enough
+ * operations without such a touch the page is guarded as before. A page on which a hazard was found
+ * is always guarded. Blocks of BLOCK_BYTES have such counts as well, for programs that touch one
+ * page after another, as in a ring of packets.
  *
  * The table has a fixed size, and two pages may share an entry. Thread-safe and signal-safe;
  * lock-free; concurrent counts may get lost. */
+
+/* Terms (docs/glossary.md):
+ *   guard: page protection of the memory of operations in flight
+ *   hazard: a mistake that may do harm: a code, the operation it hurts, and the event
+ *   in flight: issued, and the host does not know yet that it is done
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   touch: a read or write of host memory by the program, by the kernel for it, or within a call
+ */
+
 #ifndef SC_INTERPOSE_GUARD_NEIGHBOURS_H
 #define SC_INTERPOSE_GUARD_NEIGHBOURS_H
 

@@ -1,6 +1,13 @@
-/* Sets and queries the access that the program has to pages, whichever mechanism guards them. A
- * separate module, so that unit tests can replace it. Thread-safe and signal-safe; no lock; errno
- * is kept. */
+/* Sets and queries the access that the program has to pages, whichever mechanism guards them. It is
+ * a module of its own so that unit tests can replace the system calls. Thread-safe and signal-safe;
+ * no lock; errno is kept. */
+
+/* Terms (docs/glossary.md):
+ *   guard: page protection of the memory of operations in flight
+ *   stripe: a set of pages that share one of the guard's locks
+ *   touch: a read or write of host memory by the program, by the kernel for it, or within a call
+ */
+
 #ifndef SC_INTERPOSE_GUARD_PAGE_ACCESS_H
 #define SC_INTERPOSE_GUARD_PAGE_ACCESS_H
 

@@ -1,5 +1,10 @@
 /* Calls mprotect by a system call, without passing through the library's hook of it. Thread-safe
  * and signal-safe; no lock; errno is kept. */
+
+/* Terms (docs/glossary.md):
+ *   hook: our function in the place of one of the C library's
+ */
+
 #ifndef SC_INTERPOSE_GUARD_PAGE_PROTECTION_H
 #define SC_INTERPOSE_GUARD_PAGE_PROTECTION_H
 

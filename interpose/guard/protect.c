@@ -72,7 +72,7 @@ static void lock_shared(void) SC_UNFOLLOWED
 }
 
 /* Locks the stripe. The thread may hold the lock while it waits for the tracker's. */
-static void lock(unsigned stripe) SC_UNFOLLOWED
+static void lock_stripe(unsigned stripe) SC_UNFOLLOWED
 {
     if (stripe == 0)
         lock_shared();
@@ -90,7 +90,7 @@ static bool try_to_lock(unsigned stripe) SC_UNFOLLOWED
     return true;
 }
 
-static void unlock(unsigned stripe) SC_UNFOLLOWED
+static void unlock_stripe(unsigned stripe) SC_UNFOLLOWED
 {
     forbid_abandoning();
     sc_brief_lock_release(&stripes[stripe].lock);
@@ -129,7 +129,7 @@ static int apply_change(struct sc_access_change change)
 /* Handles a change that Linux has refused. If it was to protect pages for an operation, the tracker
  * ends the operation's guard, and counts it as not watched. Pages that it was to unprotect stay
  * covered, and are tried again (retry). */
-static void refuse(unsigned stripe, const struct sc_access_change *change, int refused)
+static void handle_refusal(unsigned stripe, const struct sc_access_change *change, int refused)
 {
     if (refused == -ENOMEM && stripe == 0)
         sc_apart_join_all();
@@ -142,11 +142,12 @@ static void make_change(unsigned stripe, const struct sc_access_change *change)
 {
     int refused = change->size_bytes ? apply_change(*change) : 0;
     if (refused)
-        refuse(stripe, change, refused);
+        handle_refusal(stripe, change, refused);
 }
 
-/* Makes all unapplied changes of the stripe. The call must not be abandoned between asking for a
- * change and making it, since the tracker takes it for made. */
+/* Makes the system calls for all unapplied changes of the stripe. The call must not be abandoned
+ * between asking the tracker for a change and making it, since the tracker then records the change
+ * as made. */
 static void apply_all(unsigned stripe)
 {
     struct sc_access_change change;
@@ -157,7 +158,7 @@ static void apply_all(unsigned stripe)
     }
 }
 
-static bool retry(unsigned stripe)
+static bool retry_refused(unsigned stripe)
 {
     return sc_spans_has_refused(guards(), stripe) &&
            SC_TRACKED(sc_spans_retry(track.guards, stripe));
@@ -170,12 +171,12 @@ static void apply_locked(unsigned stripe)
     SC_ASSERT_HELD(&stripes[stripe].lock);
     sc_spans_changed_stripes &= ~(UINT64_C(1) << stripe);
     apply_all(stripe);
-    if (!retry(stripe))
+    if (!retry_refused(stripe))
         return;
     forbid_abandoning();
     SC_TRACKED(sc_guarded_give_up(track.inflight));
     apply_all(stripe);
-    if (retry(stripe))
+    if (retry_refused(stripe))
         apply_all(stripe);
 }
 
@@ -189,9 +190,9 @@ void sc_protect_apply(uint64_t stream_bits)
             atomic_load_explicit(&guards()->due_stripes, memory_order_acquire);
     for (; left; left &= left - 1) {
         unsigned stripe = (unsigned)__builtin_ctzll(left);
-        lock(stripe);
+        lock_stripe(stripe);
         apply_locked(stripe);
-        unlock(stripe);
+        unlock_stripe(stripe);
     }
 }
 
@@ -219,7 +220,7 @@ static void apply_due(unsigned stripe)
         if (!refused)
             sc_spans_note_applied(guards(), stripe, &change);
         else if (!SC_TRACKED(sc_spans_postpone(track.guards, stripe, &change)))
-            refuse(stripe, &change, refused);
+            handle_refusal(stripe, &change, refused);
     }
 }
 
@@ -234,7 +235,7 @@ void sc_protect_apply_and_unlock(void) SC_UNFOLLOWED
         apply_due(stripe);
         if (sc_spans_changed_stripes >> stripe & 1)
             apply_locked(stripe);
-        unlock(stripe);
+        unlock_stripe(stripe);
     }
 }
 
@@ -242,9 +243,9 @@ void sc_protect_apply_and_unlock(void) SC_UNFOLLOWED
 void sc_protect_join_all(void)
 {
     SC_KEEP_ERRNO();
-    lock(0);
+    lock_stripe(0);
     sc_apart_join_all();
-    unlock(0);
+    unlock_stripe(0);
 }
 
 /* ---- the stripe of a page ---- */
@@ -255,10 +256,10 @@ static unsigned lock_stripe_of(uintptr_t address) SC_UNFOLLOWED
 {
     for (;;) {
         unsigned stripe = stripe_of(address);
-        lock(stripe);
+        lock_stripe(stripe);
         if (stripe_of(address) == stripe)
             return stripe;
-        unlock(stripe);
+        unlock_stripe(stripe);
     }
 }
 
@@ -283,7 +284,7 @@ bool sc_protect_move_area(uintptr_t address, bool (*adopt)(uintptr_t))
     unsigned from = lock_stripe_of(address);
     forbid_abandoning();
     bool moved = move_area(from, address, adopt);
-    unlock(from);
+    unlock_stripe(from);
     return moved;
 }
 
@@ -294,7 +295,7 @@ void sc_protect_adopt_sources(const struct sc_pages *pages)
     SC_KEEP_ERRNO();
     unsigned stripe = lock_stripe_of(pages->start);
     sc_userfaults_adopt_sources(pages->start, pages->end - pages->start);
-    unlock(stripe);
+    unlock_stripe(stripe);
 }
 
 /* Returns how many of the bytes lie in the same stripe as the first page. */
@@ -314,7 +315,7 @@ void sc_protect_note_mechanism(const struct sc_pages *pages, bool by_mprotect)
             continue;
         unsigned stripe = lock_stripe_of(rest.start);
         sc_userfaults_note_mechanism(rest.start, stripe_part(&rest), by_mprotect);
-        unlock(stripe);
+        unlock_stripe(stripe);
     }
 }
 
@@ -325,7 +326,7 @@ void sc_protect_restore(const struct sc_pages *pages)
     for (struct sc_pages rest = *pages; rest.start < rest.end; rest.start += stripe_part(&rest)) {
         unsigned stripe = lock_stripe_of(rest.start);
         sc_userfaults_restore(rest.start, stripe_part(&rest));
-        unlock(stripe);
+        unlock_stripe(stripe);
     }
 }
 
@@ -338,7 +339,7 @@ void sc_protect_repair_page(uintptr_t address)
     apply_locked(stripe);
     sc_page_access_set(address & ~mask, mask + 1,
                        SC_TRACKED(sc_spans_access(track.guards, address)));
-    unlock(stripe);
+    unlock_stripe(stripe);
 }
 
 /* Does a span cover the page? *access: the program's access there. */
@@ -360,7 +361,7 @@ static bool set_if_covered(uintptr_t page, bool open)
     bool covered = is_covered(page, &access);
     bool set = covered && sc_page_access_set(page, guards()->page_mask + 1,
                                              open ? SC_ACCESS_ALL : access) == 0;
-    unlock(stripe);
+    unlock_stripe(stripe);
     return set;
 }
 
@@ -383,7 +384,7 @@ bool sc_protect_is_program_fault(uintptr_t address, enum sc_touch touch)
     apply_locked(stripe);
     bool programs =
         !SC_TRACKED(sc_spans_cover(track.guards, address)) && sc_page_access_denies(address, touch);
-    unlock(stripe);
+    unlock_stripe(stripe);
     return programs;
 }
 
@@ -408,7 +409,7 @@ static void protect_again(uintptr_t page)
     if (!sc_userfaults_is_protected(page) || !lock_in_time(stripe))
         return;
     sc_userfaults_protect_again(page);
-    unlock(stripe);
+    unlock_stripe(stripe);
 }
 
 /* Answers a touch of a page that userfaultfd has reported. If the page is not recorded as
@@ -428,7 +429,7 @@ bool sc_protect_answer_touch(uintptr_t address, bool may_deny)
     bool is_denied = is_locked && is_off && may_deny;
     sc_userfaults_resume_touch(page, is_denied);
     if (is_locked)
-        unlock(stripe);
+        unlock_stripe(stripe);
     return is_denied || !is_off;
 }
 

@@ -16,6 +16,20 @@
  * made in the order of the tracker's changes. No function calls CUDA; errno is kept. Thread-safe.
  * Signal-safe where sc_library_lock_depth is 0 and no signal handler can run that leaves the
  * function by siglongjmp. */
+
+/* Terms (docs/glossary.md):
+ *   apply: to make the system calls that bring pages into line with the spans
+ *   door: a way by which calls reach the wrappers: an exported symbol, dlsym, cuGetProcAddress
+ *   guard: page protection of the memory of operations in flight
+ *   in flight: issued, and the host does not know yet that it is done
+ *   loan: memory that a system call uses, unprotected until the call returns
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   span: a run of pages that one operation wants protected
+ *   stripe: a set of pages that share one of the guard's locks
+ *   touch: a read or write of host memory by the program, by the kernel for it, or within a call
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ */
+
 #ifndef SC_INTERPOSE_GUARD_PROTECT_H
 #define SC_INTERPOSE_GUARD_PROTECT_H
 
@@ -57,7 +71,8 @@ void sc_protect_restore(const struct sc_pages *pages);
 void sc_protect_join_all(void);
 
 /* Sets the page's access to the one that the tracker's spans give it, whatever it is now. Called if
- * the same fault comes again and again. */
+ * the same fault comes again and again: the page's access must then differ from what is recorded,
+ * for whatever reason. */
 void sc_protect_repair_page(uintptr_t address);
 
 /* sc_protect_open_page makes a protected page accessible for the length of one instruction,
@@ -78,8 +93,8 @@ bool sc_protect_is_program_fault(uintptr_t address, enum sc_touch touch);
  * reads userfaultfd. */
 bool sc_protect_answer_touch(uintptr_t address, bool may_deny);
 
-/* Makes the page accessible without a lock, although the tracker's spans still protect it. False:
- * Linux refuses. */
+/* Makes the page accessible without a lock, although the tracker's spans still protect it: for a
+ * thread that cannot wait for a lock, since it has interrupted its owner. False: Linux refuses. */
 bool sc_protect_unprotect_at_once(uintptr_t address);
 
 /* Unprotects all pages in a forked child, which has copies of the pages and of their protection.

@@ -1,5 +1,10 @@
 /* Finds how many bytes a faulting instruction reads or writes, by decoding it: a touch may begin
  * before a buffer and extend into it. Thread-safe and signal-safe; no lock. */
+
+/* Terms (docs/glossary.md):
+ *   touch: a read or write of host memory by the program, by the kernel for it, or within a call
+ */
+
 #ifndef SC_INTERPOSE_GUARD_REACH_H
 #define SC_INTERPOSE_GUARD_REACH_H
 

@@ -27,7 +27,7 @@ static uintptr_t page_bytes(void)
 
 /* Counts the read on the page, and returns how many there were in a row. At STEPS_MAX it is better
  * to unprotect the page. */
-static unsigned count(uintptr_t address)
+static unsigned count_read(uintptr_t address)
 {
     uint64_t page = address / page_bytes();
     _Atomic uint64_t *place = &places[page % PLACES];
@@ -57,7 +57,7 @@ bool sc_steps_open_page(const struct sc_fault *fault, enum sc_touch touch)
     if (touch != SC_TOUCH_READ ||
         !SC_TRACKED(sc_inflight_watches_page(track.inflight, fault->address, touch)))
         return false;
-    unsigned number = count(fault->address);
+    unsigned number = count_read(fault->address);
     if (number == STEPS_MAX || !sc_single_step_begin(fault, page, close_page) ||
         !sc_protect_open_page(page))
         return false;

@@ -7,6 +7,15 @@
  * a comparison, for which the page must be readable.
  *
  * Thread-safe and signal-safe. Locks: takes the guard's and the tracker's. */
+
+/* Terms (docs/glossary.md):
+ *   guard: page protection of the memory of operations in flight
+ *   neighbour: memory beside the copied bytes, on a page of the span
+ *   source: the memory that a copy reads
+ *   touch: a read or write of host memory by the program, by the kernel for it, or within a call
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ */
+
 #ifndef SC_INTERPOSE_GUARD_STEPS_H
 #define SC_INTERPOSE_GUARD_STEPS_H
 

@@ -179,7 +179,7 @@ static bool are_open(const struct sc_ops *ops)
 
 /* Returns excuses_all, and stores in `touch` what it has found. Without mode=fix the touch does not
  * wait, so the host functions are checked now. */
-static bool are_excused(const struct sc_ops *ops, struct touch *touch)
+static bool find_excuses(const struct sc_ops *ops, struct touch *touch)
 {
     touch->is_after_function = are_open(ops);
     if (touch->is_after_function && sc_options.mode != SC_MODE_FIX)
@@ -280,7 +280,7 @@ static bool never_waits(const struct touch *touch)
 
 /* Makes a hold that ends when the reaper has seen the operations complete; the touch waits for
  * that. False: they are complete already. */
-static bool await(const struct sc_ops *ops, struct touch *touch)
+static bool begin_hold(const struct sc_ops *ops, struct touch *touch)
 {
     SC_DEALLOCATION request = {
         .address = ops->ops[0].shape.address,
@@ -302,7 +302,7 @@ static bool await(const struct sc_ops *ops, struct touch *touch)
 
 /* Must the touch wait for the operations that forbid it? Ends the guard of those that are complete,
  * and of all if it need not wait. */
-static bool must_wait_for(struct sc_ops *ops, struct touch *touch)
+static bool find_to_wait_for(struct sc_ops *ops, struct touch *touch)
 {
     if (never_waits(touch)) {
         if (touch->gives_up)
@@ -314,7 +314,7 @@ static bool must_wait_for(struct sc_ops *ops, struct touch *touch)
     drop_unawaited_kernels(ops, touch);
     if (ops->count == 0)
         return false;
-    bool waits = await(ops, touch);
+    bool waits = begin_hold(ops, touch);
     if (!waits)
         SC_TRACKED(sc_guarded_end(track.inflight, ops));
     return waits;
@@ -323,7 +323,7 @@ static bool must_wait_for(struct sc_ops *ops, struct touch *touch)
 /* Must the touch wait, although it is beside the bytes of what is in flight? A page is unprotected
  * as a whole, and a program that has waited goes on to the bytes beside: the next result, the next
  * row. Operations that may wait for the program itself are not waited for. */
-static bool must_wait_beside(struct touch *touch)
+static bool find_beside(struct touch *touch)
 {
     SC_OPS(beside);
     if (never_waits(touch))
@@ -333,12 +333,12 @@ static bool must_wait_beside(struct touch *touch)
     drop_later_than_host_function(&beside);
     drop_each(&beside, sc_host_functions_are_open);
     touch->is_after_function = false;
-    return beside.count > 0 && await(&beside, touch);
+    return beside.count > 0 && begin_hold(&beside, touch);
 }
 
 /* Must a touch of unknown length wait, which begins beside the bytes of what is in flight and may
  * extend into them? It is not reported. */
-static bool must_wait_unsure(struct touch *touch)
+static bool find_unsure(struct touch *touch)
 {
     SC_OPS(found);
     if (touch->unsure_bytes == 0)
@@ -354,10 +354,10 @@ static bool must_wait_unsure(struct touch *touch)
     touch->is_undecided = true;
     if (touch->gives_up)
         warn_of_timeout(&found);
-    if (is_in_unknown_function(touch->culprit) || are_excused(&found, touch) || never_waits(touch))
+    if (is_in_unknown_function(touch->culprit) || find_excuses(&found, touch) || never_waits(touch))
         return false;
     SC_TRACKED(sc_guarded_end_complete(track.inflight, &found));
-    return found.count > 0 && await(&found, touch);
+    return found.count > 0 && begin_hold(&found, touch);
 }
 
 /* Ends the guard of the pages of the touched bytes. Returns whether an operation still forbade the
@@ -384,7 +384,7 @@ static void unprotect_page(const struct touch *touch, bool in_order, bool beside
 /* Handles a touch: finds the operations that forbid it, excuses or reports it, and has it wait
  * until no operation forbids it any more. Then the page is unprotected. Returns early with
  * touch->hold set if the caller must wait for that hold first, and then call this again. */
-static void handle(struct touch *touch)
+static void handle_touch(struct touch *touch)
 {
     bool in_order = false;
     bool beside = true;
@@ -394,7 +394,7 @@ static void handle(struct touch *touch)
         SC_TRACKED(sc_guarded_find_touched(track.inflight, touch->address, touch->size_bytes,
                                            touch->kind, &found));
         in_order |= drop_later_than_host_function(&found);
-        if (found.count == 0 && (must_wait_beside(touch) || must_wait_unsure(touch)))
+        if (found.count == 0 && (find_beside(touch) || find_unsure(touch)))
             return;
         if (found.count == 0)
             break;
@@ -405,7 +405,7 @@ static void handle(struct touch *touch)
         }
         if (drop_synchronising_kernels(&found, touch))
             continue;
-        if (are_excused(&found, touch)) {
+        if (find_excuses(&found, touch)) {
             leave_unwatched(&found);
             in_order = true;
             break;
@@ -416,7 +416,7 @@ static void handle(struct touch *touch)
             sc_neighbours_note_hazard(touch->address);
         }
         report_each(&fresh, touch);
-        if (must_wait_for(&found, touch))
+        if (find_to_wait_for(&found, touch))
             return;
     }
     bool is_beside = beside && !in_order && touch->fault;
@@ -434,11 +434,13 @@ static void end_wait(struct touch *touch)
     touch->hold = 0;
 }
 
-static void take_step(void *argument)
+/* One step of a touch: ends the hold for which it has waited, if any, and handles it as far as that
+ * is possible without another wait. */
+static void handle_once(void *argument)
 {
     struct touch *touch = argument;
     end_wait(touch);
-    handle(touch);
+    handle_touch(touch);
 }
 
 /* Checks, while the touch waits, whether it is excused by now. If the page was unprotected
@@ -466,7 +468,7 @@ static void check_waiters(void *argument)
     check_stuck(touch);
 }
 
-static void check_hold(void *argument)
+static void check_hold_of(void *argument)
 {
     struct touch *touch = argument;
     if (!SC_TRACKED(sc_holds_is_alive(track.holds, touch->hold, touch->hold_age)))
@@ -476,7 +478,7 @@ static void check_hold(void *argument)
 /* Runs one step of the handling on a spare stack. In the handler of a fault the step is abandoned
  * if it would wait for a lock of the library while a signal is pending that the handler blocks: the
  * lock's owner may be stopped until this thread handles that signal. False: it was abandoned. */
-static bool call(struct touch *touch, sc_spare_function *function)
+static bool run_step(struct touch *touch, sc_spare_function *function)
 {
     const struct sc_fault *fault = touch->fault;
     if (!fault)
@@ -490,7 +492,7 @@ enum wait { WAIT_OVER, WAIT_LEFT, WAIT_GOES_ON };
  * fault blocks, so the instruction is to be repeated. */
 static enum wait check_wait(struct touch *touch, uint64_t now_ns, uint64_t until_ns)
 {
-    if (!call(touch, check_hold))
+    if (!run_step(touch, check_hold_of))
         return WAIT_LEFT;
     if (!touch->hold || sc_reaper_has_stopped())
         return WAIT_OVER;
@@ -502,7 +504,7 @@ static enum wait check_wait(struct touch *touch, uint64_t now_ns, uint64_t until
         return WAIT_LEFT;
     if (!touch->is_after_function && !touch->kernel_stream)
         return WAIT_GOES_ON;
-    if (!call(touch, check_waiters))
+    if (!run_step(touch, check_waiters))
         return WAIT_LEFT;
     touch->releases_kernels |= touch->is_stuck;
     return touch->is_excused || touch->is_stuck ? WAIT_OVER : WAIT_GOES_ON;
@@ -552,8 +554,8 @@ static void show_end_of_stall(void *unused)
 static bool wait_shown(struct touch *touch)
 {
     uint64_t until_ns = stalled_since(touch->address) + sc_options.stall_limit_ns;
-    bool waited = call(touch, show_stall) && wait_for_hold(touch, until_ns);
-    return call(touch, show_end_of_stall) && waited;
+    bool waited = run_step(touch, show_stall) && wait_for_hold(touch, until_ns);
+    return run_step(touch, show_end_of_stall) && waited;
 }
 
 /* Runs the step, and waits and repeats it as long as it requests a wait. True: the touch was
@@ -562,7 +564,7 @@ static bool take_steps(struct touch *touch, sc_spare_function *step)
 {
     do {
         touch->is_stepped = false;
-        if (!call(touch, step)) {
+        if (!run_step(touch, step)) {
             sc_single_step_forget(touch->fault);
             return false;
         }
@@ -607,7 +609,7 @@ void sc_touches_by_kernel(const void *address, size_t size_bytes, enum sc_touch 
     if (sc_library_lock_depth)
         unprotect_pages_at_once(touch.address, size_bytes);
     else if (size_bytes)
-        take_steps(&touch, take_step);
+        take_steps(&touch, handle_once);
 }
 
 /* ---- faults ---- */
@@ -649,7 +651,7 @@ static void unprotect_for_driver(struct touch *touch)
 }
 
 /* Sets how many bytes the faulting instruction touches on its page, as far as that is known. */
-static void measure(struct touch *touch)
+static void measure_touch(struct touch *touch)
 {
     const struct sc_fault *fault = touch->fault;
     size_t left = (size_t)((touch->address | guards()->page_mask) - touch->address) + 1;
@@ -673,8 +675,8 @@ static void take_step_of_fault(void *argument)
     } else if (sc_driver_code_runs(fault->pc, fault->context)) {
         unprotect_for_driver(touch);
     } else {
-        measure(touch);
-        handle(touch);
+        measure_touch(touch);
+        handle_touch(touch);
         if (!touch->hold && !touch->is_stepped && keeps_coming(fault))
             sc_protect_repair_page(touch->address);
     }

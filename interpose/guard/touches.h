@@ -1,5 +1,5 @@
 /* Handles touches of protected memory by a system call of the program, such as the buffer of a
- * read(). They are reported and waited for as those by the program's instructions.
+ * read(). They are reported, and wait in mode=fix, like touches by the program's instructions.
  *
  * A touch is handled on a spare stack (interpose/base/spare_stack.h) with signals blocked. The wait
  * itself holds no lock and needs no cleanup, so a signal handler may leave it by siglongjmp at any
@@ -7,6 +7,14 @@
  *
  * Thread-safe and signal-safe; errno is kept. Locks: takes the guard's and the tracker's, one after
  * the other. Called by a handler that has interrupted one of these, it takes none. */
+
+/* Terms (docs/glossary.md):
+ *   culprit: the call or instruction that came too early
+ *   guard: page protection of the memory of operations in flight
+ *   touch: a read or write of host memory by the program, by the kernel for it, or within a call
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ */
+
 #ifndef SC_INTERPOSE_GUARD_TOUCHES_H
 #define SC_INTERPOSE_GUARD_TOUCHES_H
 

@@ -26,7 +26,7 @@
 /* May the page be protected by mprotect instead, so that the touch raises SIGSEGV and is checked?
  * Not if the thread would die of that: it has SIGSEGV blocked, or belongs to another process that
  * shares this one's memory (vfork) and has its own handlers. */
-static bool may_deny(int32_t thread, enum sc_no_verdict_reason *reason)
+static bool can_deny(int32_t thread, enum sc_no_verdict_reason *reason)
 {
     bool blocks = false;
     *reason = SC_NO_VERDICT_HANDLER;
@@ -40,10 +40,10 @@ static bool may_deny(int32_t thread, enum sc_no_verdict_reason *reason)
 }
 
 /* Answers one touch: lets it raise SIGSEGV, or lets it succeed without a verdict. */
-static void answer(const struct sc_userfaults_event *event)
+static void answer_touch(const struct sc_userfaults_event *event)
 {
     enum sc_no_verdict_reason reason = SC_NO_VERDICT_HANDLER;
-    bool denies = sc_userfaults_is_protected(event->address) && may_deny(event->thread, &reason);
+    bool denies = sc_userfaults_is_protected(event->address) && can_deny(event->thread, &reason);
     if (!sc_protect_answer_touch(event->address, denies))
         sc_no_verdicts_add(sc_track_parts.no_verdicts, SC_NO_VERDICT_TOUCHES, reason, 1);
 }
@@ -96,7 +96,7 @@ static void await_begun(void)
 }
 
 /* The thread: reads events and answers them, until there are no more. */
-static void *run(void *unused)
+static void *run_reader(void *unused)
 {
     struct sc_userfaults_event event;
     SC_CARRY();
@@ -108,14 +108,14 @@ static void *run(void *unused)
     if (!serves)
         return unused;
     while (sc_userfaults_await(&event))
-        answer(&event);
+        answer_touch(&event);
     return unused;
 }
 
 /* Starts the reader's thread and waits until the thread has begun. */
-static void start(void)
+static void start_reader(void)
 {
-    if (sc_library_threads_start(run, SC_LIBRARY_THREADS_SMALL))
+    if (sc_library_threads_start(run_reader, SC_LIBRARY_THREADS_SMALL))
         await_begun();
     else
         sc_userfaults_give_up();
@@ -128,6 +128,6 @@ bool sc_user_touches_begin(void)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     if (!sc_userfaults_begin())
         return false;
-    pthread_once(&once, start);
+    pthread_once(&once, start_reader);
     return sc_userfaults_begin();
 }

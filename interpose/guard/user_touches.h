@@ -4,6 +4,12 @@
  * The thread has its own table of file descriptors, and real-time priority if the process may have
  * that. It calls neither the driver nor malloc. Its waits for a lock that another thread may hold
  * while it touches a page have a limit. */
+
+/* Terms (docs/glossary.md):
+ *   guard: page protection of the memory of operations in flight
+ *   touch: a read or write of host memory by the program, by the kernel for it, or within a call
+ */
+
 #ifndef SC_INTERPOSE_GUARD_USER_TOUCHES_H
 #define SC_INTERPOSE_GUARD_USER_TOUCHES_H
 

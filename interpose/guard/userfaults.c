@@ -99,7 +99,7 @@ static long write_protect(uintptr_t start, size_t size_bytes, bool on)
     return call_ioctl(UFFDIO_WRITEPROTECT, &request);
 }
 
-static void wake(uintptr_t start, size_t size_bytes)
+static void wake_waiters(uintptr_t start, size_t size_bytes)
 {
     struct uffdio_range range = {start, size_bytes};
     call_ioctl(UFFDIO_WAKE, &range);
@@ -126,7 +126,7 @@ static long map_pages_again(uintptr_t start, size_t size_bytes, enum sc_access a
         refused = result == -EFAULT ? result : refused;
         if (mode)
             write_protect(start, PAGE_BYTES, true);
-        wake(start, PAGE_BYTES);
+        wake_waiters(start, PAGE_BYTES);
         start += PAGE_BYTES;
     }
     return refused;
@@ -205,7 +205,7 @@ static bool is_touched(uint8_t known)
 }
 
 /* May userfaultfd guard a page with these flags? */
-static bool serves(uint8_t known, bool is_source)
+static bool may_guard(uint8_t known, bool is_source)
 {
     uint8_t wanted = ADOPTED | (is_source ? SOURCES : 0);
     return (known & (wanted | BY_MPROTECT | TO_MPROTECT)) == wanted && !is_touched(known);
@@ -218,7 +218,7 @@ bool sc_guard_uses_userfault(uintptr_t address, size_t size_bytes, bool is_sourc
     if (!is_usable() || size_bytes >= SC_USERFAULTS_LONG_BYTES || !sc_areas_have_stripe(address) ||
         !sc_areas_have_stripe(end - 1))
         return false;
-    while (page < end && serves(known_of(page), is_source))
+    while (page < end && may_guard(known_of(page), is_source))
         page += PAGE_BYTES;
     return page >= end;
 }
@@ -248,7 +248,7 @@ static void set_all_known(uintptr_t start, size_t size_bytes, uint8_t known)
 
 /* Registers the pages with userfaultfd. The ADOPTED flag is set before, since the hook of madvise
  * reads it before and after it removes pages from the page tables. */
-static bool adopt(uintptr_t start, size_t size_bytes)
+static bool adopt_pages(uintptr_t start, size_t size_bytes)
 {
     if (!sc_userfaults_begin())
         return false;
@@ -267,7 +267,7 @@ static bool adopt(uintptr_t start, size_t size_bytes)
 void sc_userfaults_serve(uintptr_t address, size_t size_bytes)
 {
     if (sc_areas_are_shared(address) && !is_adopted(address))
-        adopt(address, (size_bytes + PAGE_BYTES - 1) & ~(size_t)(PAGE_BYTES - 1));
+        adopt_pages(address, (size_bytes + PAGE_BYTES - 1) & ~(size_t)(PAGE_BYTES - 1));
 }
 
 /* Makes Linux map the area by small pages. A mapping that has all of a huge page is mapped as one,
@@ -285,7 +285,7 @@ bool sc_userfaults_adopt_huge(uintptr_t area)
 {
     if (is_adopted(area)) /* by a thread that had the locks before */
         return true;
-    bool adopted = make_small(area) && adopt(area, SC_AREAS_BYTES);
+    bool adopted = make_small(area) && adopt_pages(area, SC_AREAS_BYTES);
     sc_kernel_call(SYS_madvise, area, PAGE_BYTES, MADV_NORMAL);
     return adopted;
 }
@@ -334,7 +334,7 @@ static bool is_lost(void)
  * forbids its use. Then userfaultfd guards nothing from now on. Touching wake_page wakes the
  * reader, which has a descriptor of its own and lets all waiting threads continue. Under a filter
  * they continue when no descriptor is open any more. */
-static void lose(long result)
+static void check_failure(long result)
 {
     if (!is_lost() || !atomic_exchange(&has_reader, false))
         return;
@@ -361,7 +361,7 @@ static void end_reading(void)
             atomic_fetch_and_explicit(&sc_areas.page_states[page], BY_MPROTECT | ACCESS,
                                       memory_order_relaxed);
     unregister_pages(sc_areas.start, sc_areas.size_bytes);
-    wake(sc_areas.start, sc_areas.size_bytes);
+    wake_waiters(sc_areas.start, sc_areas.size_bytes);
     sc_kernel_call(SYS_close, atomic_load(&descriptor)); /* of the reader's table */
 }
 
@@ -419,7 +419,7 @@ static long set_mapping(uintptr_t start, size_t size_bytes, enum sc_access acces
  * fault at its next store, so all are made writable together (MADV_POPULATE_WRITE). If the program
  * has removed pages from the page tables itself, that call would wait for the reader; so they are
  * recorded as accessible before. */
-static long unprotect(uintptr_t start, size_t size_bytes, enum sc_access from)
+static long unprotect_pages(uintptr_t start, size_t size_bytes, enum sc_access from)
 {
     if (from == SC_ACCESS_NONE)
         return map_pages_again(start, size_bytes, SC_ACCESS_ALL);
@@ -471,13 +471,13 @@ static long set_by_userfault(uintptr_t start, size_t size_bytes, enum sc_access 
             sc_guarded_ranges_note(start, true);
             return 0;
         }
-        lose(result);
+        check_failure(result);
         forget_sources(start, size_bytes);
         from = from == SC_ACCESS_ALL ? access : from;
     }
-    long let = unprotect(start, size_bytes, from);
+    long let = unprotect_pages(start, size_bytes, from);
     if (let != 0)
-        lose(let);
+        check_failure(let);
     note(start, size_bytes, SC_ACCESS_ALL, false);
     return result;
 }
@@ -591,5 +591,5 @@ void sc_userfaults_resume_touch(uintptr_t address, bool denied)
         set_known(page, (uint8_t)((known | BY_MPROTECT) + (is_touched(known) ? 0 : ONE_TOUCH)));
     map_pages_again(page, PAGE_BYTES, SC_ACCESS_ALL);
     write_protect(page, PAGE_BYTES, false);
-    wake(page, PAGE_BYTES);
+    wake_waiters(page, PAGE_BYTES);
 }

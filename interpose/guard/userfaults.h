@@ -30,6 +30,15 @@
  * Thread-safe if the caller holds the lock of the page's stripe (interpose/guard/protect.h), or is
  * a handler that makes a page accessible. Signal-safe except for sc_userfaults_begin and
  * sc_userfaults_serve, which take a lock of this module; no other lock; no CUDA; errno is kept. */
+
+/* Terms (docs/glossary.md):
+ *   guard: page protection of the memory of operations in flight
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   source: the memory that a copy reads
+ *   stripe: a set of pages that share one of the guard's locks
+ *   touch: a read or write of host memory by the program, by the kernel for it, or within a call
+ */
+
 #ifndef SC_INTERPOSE_GUARD_USERFAULTS_H
 #define SC_INTERPOSE_GUARD_USERFAULTS_H
 
@@ -61,9 +70,9 @@ bool sc_userfaults_adopt_huge(uintptr_t area);
 /* Are all pages of the interval registered? */
 bool sc_userfaults_have_adopted(uintptr_t start, size_t size_bytes);
 
-/* The mechanism that was chosen for the latest operation on these pages: mprotect (`by_mprotect`)
- * or userfaultfd. The caller never chooses mprotect for up to BRIEF bytes, and always chooses it
- * from LONG bytes on, where mapping page by page takes longer than waiting for mprotect.
+/* Record which mechanism was chosen for the latest operation on these pages: mprotect
+ * (`by_mprotect`) or userfaultfd. Callers never choose mprotect for up to BRIEF bytes, and always
+ * choose it from LONG bytes on, where mapping page by page takes longer than waiting for mprotect.
  *
  * The first function returns whether this choice is recorded for all the pages. If not, the second
  * one records it; the caller holds the lock of the pages' stripe. */

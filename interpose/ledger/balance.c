@@ -136,7 +136,7 @@ static void ask_about_device(CUdevice device, struct sc_statement_place *place)
 
 /* Asks the driver about all pools and devices. The calls are the library's, and must not break a
  * capture. */
-static void ask(struct sc_statement *statement)
+static void ask_driver(struct sc_statement *statement)
 {
     SC_INSIDE();
     SC_RELAXED();
@@ -163,6 +163,6 @@ void sc_balance_draw(struct sc_statement *statement, bool asks)
         memcpy(statement->places[i].uuid, &devices[i].uuid, sizeof devices[i].uuid);
     }
     if (asks)
-        ask(statement);
+        ask_driver(statement);
     SC_SORT(statement->pools, statement->pool_count, most_of);
 }

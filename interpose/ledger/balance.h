@@ -3,6 +3,11 @@
  *
  * The driver is asked in relaxed mode, so that no capture is broken, and never in a way that waits
  * for the device. Locks: none may be held. errno is kept. Not signal-safe. */
+
+/* Terms (docs/glossary.md):
+ *   ledger: which memory the process has, and which call stack asked for it
+ */
+
 #ifndef SC_INTERPOSE_LEDGER_BALANCE_H
 #define SC_INTERPOSE_LEDGER_BALANCE_H
 

@@ -198,7 +198,7 @@ static unsigned pool_of(const struct sc_memory *memory, unsigned place)
 }
 
 /* Enters a new block, with the stack of the call. */
-static void book(const struct sc_call *call, const struct sc_memory *memory)
+static void book_block(const struct sc_call *call, const struct sc_memory *memory)
 {
     const struct row *row = &rows[memory->kind];
     const struct sc_context *context = context_of(memory);
@@ -235,7 +235,7 @@ void sc_booking_given(const struct sc_call *call, const struct sc_memory *memory
     else if (memory->kind == SC_MEMORY_REFERENCE)
         sc_ledger_add_reference(&sc_ledger, memory->name);
     else if (memory->name && memory->device != SC_MEMORY_CAPTURED && !is_part(memory))
-        book(call, memory);
+        book_block(call, memory);
 }
 
 /* Enters memory of cuMemAllocAsync if the quick way (sc_booking_given_in_order) does not know the
@@ -286,7 +286,7 @@ void sc_booking_leaves(const struct sc_memory *memory)
 /* Takes a mapping out of the ledger, when the driver has unmapped it. The driver unmaps whole
  * mappings alone. No other thread gets addresses that are mapped, so this need not be done before
  * the call. */
-static void unmapped(const struct sc_memory *memory, bool taken)
+static void remove_mapping(const struct sc_memory *memory, bool taken)
 {
     const uint64_t end = taken ? memory->name + memory->size_bytes : 0;
     for (uint64_t at = memory->name; at < end;) {
@@ -313,7 +313,7 @@ void sc_booking_left(const struct sc_memory *memory, bool taken)
     if (is_pool(memory))
         pool_left(memory, taken);
     else if (memory->kind == SC_MEMORY_MAPPING)
-        unmapped(memory, taken);
+        remove_mapping(memory, taken);
     else if (!taken && is_known)
         sc_ledger_refused(&sc_ledger, &own_leaving);
     else if (taken && !is_known && rows[memory->kind].space == SC_LEDGER_ADDRESS)
@@ -321,7 +321,7 @@ void sc_booking_left(const struct sc_memory *memory, bool taken)
     own_leaving.was.name = looked_for = 0;
 }
 
-/* Does the same after a free that went the quick way, with what was found before the call. */
+/* Takes the block out after a free that went the quick way, with what was found before the call. */
 void sc_booking_note_left_in_order(uintptr_t address, const struct sc_ledger_leaving *leaving,
                                    bool taken)
 {

@@ -6,6 +6,12 @@
  *
  * Locks: none of the library's may be held. errno is kept. Thread-safe, not signal-safe: a stack is
  * taken. */
+
+/* Terms (docs/glossary.md):
+ *   ledger: which memory the process has, and which call stack asked for it
+ *   wrapper: our function in the place of one of the driver's
+ */
+
 #ifndef SC_INTERPOSE_LEDGER_BOOKING_H
 #define SC_INTERPOSE_LEDGER_BOOKING_H
 

@@ -103,8 +103,8 @@ static bool is_fixed(CUlimit limit)
 /* ---- what is noted ---- */
 
 /* Describes a limit that was set: by whom, where, and what is in force now. */
-static struct sc_limit_event describe(const struct sc_call *call, enum sc_limit_author by,
-                                      const struct sc_context *context, int limit)
+static struct sc_limit_event describe_limit(const struct sc_call *call, enum sc_limit_author by,
+                                            const struct sc_context *context, int limit)
 {
     sc_thread_stack_learn();
     return (struct sc_limit_event){
@@ -148,7 +148,7 @@ static struct sc_limit_event *take_place_locked(const struct sc_limit_event *eve
 }
 
 /* Stores an event. Returns where it stays. Returns NULL if there is no room. */
-static const struct sc_limit_event *note(const struct sc_limit_event *event)
+static const struct sc_limit_event *store_event(const struct sc_limit_event *event)
 {
     struct sc_limit_event *kept = NULL;
     bool is_launch = event->by == SC_LIMIT_BY_LAUNCH;
@@ -174,7 +174,7 @@ void sc_limits_context_ended(const struct sc_context *context)
 }
 
 /* Sorts the events by time: those of several threads may have come out of order. */
-static void sort(struct sc_limit_events *limits)
+static void sort_events(struct sc_limit_events *limits)
 {
     for (unsigned i = 1; i < limits->count; i++) {
         const struct sc_limit_event event = limits->events[i];
@@ -194,7 +194,7 @@ bool sc_limits_draw(struct sc_limit_events *limits)
     sc_brief_lock_acquire(&noted.lock);
     *limits = noted.all;
     sc_brief_lock_release(&noted.lock);
-    sort(limits);
+    sort_events(limits);
     return limits->count > 0 || limits->module_count > 0;
 }
 
@@ -327,7 +327,7 @@ static size_t wished_bytes(const struct wish *wish)
 
 /* Writes to stderr that a limit which the user asks for is not in force: "device_heap: the driver
  * refuses 1 TB as CU_LIMIT_MALLOC_HEAP_SIZE: error 1". Once for each limit. */
-static void say(const struct wish *wish, const struct sc_limit_event *event)
+static void print_refusal(const struct wish *wish, const struct sc_limit_event *event)
 {
     static _Atomic bool said[2][WISHES];
     bool is_ours = event->by == SC_LIMIT_BY_OPTION;
@@ -369,12 +369,12 @@ static void apply_one(const struct sc_call *call, const struct wish *wish)
     if (was_set(wish->limit, context))
         return;
     CUresult result = sc_real.cuCtxSetLimit(wish->limit, wished_bytes(wish));
-    struct sc_limit_event set = describe(call, SC_LIMIT_BY_OPTION, context, (int)wish->limit);
+    struct sc_limit_event set = describe_limit(call, SC_LIMIT_BY_OPTION, context, (int)wish->limit);
     set.asked = wished_bytes(wish);
     set.result = (int)result;
-    note(&set);
+    store_event(&set);
     if (result != CUDA_SUCCESS)
-        say(wish, &set);
+        print_refusal(wish, &set);
 }
 
 /* Sets all limits that the user asks for, in the current context. */
@@ -475,7 +475,7 @@ static void tell_late(const struct sc_limit_event *set, const struct sc_limit_ev
 }
 
 /* Was the limit refused because a kernel was launched that has fixed it? */
-static bool is_late(const struct sc_limit_event *set)
+static bool has_become_fixed(const struct sc_limit_event *set)
 {
     bool may_be =
         set->limit == CU_LIMIT_MALLOC_HEAP_SIZE || set->limit == CU_LIMIT_PRINTF_FIFO_SIZE;
@@ -492,15 +492,15 @@ static bool is_late(const struct sc_limit_event *set)
 static void note_change(const struct sc_call *call, CUlimit limit, size_t value, CUresult result)
 {
     struct sc_context *context = sc_contexts_of_memory();
-    struct sc_limit_event set = describe(call, SC_LIMIT_BY_PROGRAM, context, (int)limit);
+    struct sc_limit_event set = describe_limit(call, SC_LIMIT_BY_PROGRAM, context, (int)limit);
     set.asked = value;
     set.result = (int)result;
-    note(&set);
+    store_event(&set);
     for (unsigned i = 0; i < WISHES && result == CUDA_SUCCESS; i++)
         if (wishes[i].limit == limit && wished_bytes(&wishes[i]) &&
             wished_bytes(&wishes[i]) != value)
-            say(&wishes[i], &set);
-    if (context && is_late(&set))
+            print_refusal(&wishes[i], &set);
+    if (context && has_become_fixed(&set))
         tell_late(&set,
                   limit == CU_LIMIT_MALLOC_HEAP_SIZE ? atomic_load(&context->heap_user) : NULL);
 }
@@ -541,7 +541,7 @@ void sc_limits_function_met(const struct sc_call *call)
 /* Notes that the function is asked about in this context, and returns whether it was noted before.
  * Functions that share a slot are asked about once more. A kernel of a library belongs to no
  * context, so the context is part of what is noted. */
-static bool was_asked(const struct sc_context *context, CUfunction function)
+static bool note_asked(const struct sc_context *context, CUfunction function)
 {
     uintptr_t both = (uintptr_t)function ^ (uintptr_t)context;
     _Atomic uintptr_t *slot = &asked[both / 32 % ASKED_SLOTS];
@@ -580,14 +580,14 @@ static const char *name_of(CUfunction function)
 static void note_user(const struct sc_call *call, struct sc_context *context, CUfunction function)
 {
     struct sc_limit_event user =
-        describe(call, SC_LIMIT_BY_LAUNCH, context, CU_LIMIT_MALLOC_HEAP_SIZE);
+        describe_limit(call, SC_LIMIT_BY_LAUNCH, context, CU_LIMIT_MALLOC_HEAP_SIZE);
     struct sc_text name = sc_text_in(user.kernel, sizeof user.kernel);
     sc_text_put(&name, name_of(function));
-    atomic_store(&context->heap_user, note(&user));
+    atomic_store(&context->heap_user, store_event(&user));
 }
 
 /* Asks after a launch whether the heap's size is fixed now: then its kernel has fixed it. */
-static void ask(const struct sc_call *call, struct sc_context *context, CUfunction function)
+static void check_heap(const struct sc_call *call, struct sc_context *context, CUfunction function)
 {
     if (!try_asking(0))
         return;
@@ -611,7 +611,7 @@ void sc_limits_launched(const struct sc_call *call, struct sc_context *context, 
         sc_process_watch_launches(false);
     if (!atomic_load_explicit(&asks, memory_order_relaxed) || !sc_active() ||
         sc_replaying_is_on() || sc_contexts_is_quiet(owner) || atomic_load(&owner->lost) ||
-        atomic_load(&owner->heap_user) || was_asked(owner, function))
+        atomic_load(&owner->heap_user) || note_asked(owner, function))
         return;
-    ask(call, owner, function);
+    check_heap(call, owner, function);
 }

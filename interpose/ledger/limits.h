@@ -12,6 +12,11 @@
  *
  * The driver is asked in relaxed mode, which breaks no capture, and no value is changed. Locks:
  * none of the library's may be held. errno is kept. Thread-safe, not signal-safe. */
+
+/* Terms (docs/glossary.md):
+ *   post-mortem: the report's line that says what was in flight when a context was lost
+ */
+
 #ifndef SC_INTERPOSE_LEDGER_LIMITS_H
 #define SC_INTERPOSE_LEDGER_LIMITS_H
 

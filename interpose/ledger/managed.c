@@ -107,7 +107,7 @@ static bool is_told(int device)
 }
 
 /* Reports the hazard (more managed memory than fits on the device), once for each device. */
-static void tell(int device, const struct sc_residence_sum *sum, bool is_observed)
+static void report_once(int device, const struct sc_residence_sum *sum, bool is_observed)
 {
     if (atomic_fetch_or(&told, 1u << device) & 1u << device)
         return;
@@ -120,7 +120,7 @@ static void tell(int device, const struct sc_residence_sum *sum, bool is_observe
  * prefetches, and all other memory if it is `only_device`, the only device with work (-1: none is).
  * With `by_faults` memory on which the device faults does not fit if the device had to evict pages.
  */
-static void judge(int device, int only_device, bool by_faults)
+static void judge_device(int device, int only_device, bool by_faults)
 {
     struct sc_residence_sum sum;
     uint64_t bytes = sc_residence_bytes(&sc_residence);
@@ -128,7 +128,7 @@ static void judge(int device, int only_device, bool by_faults)
         return;
     sc_residence_sum(&sc_residence, device, only_device, &sum);
     if ((!by_faults || sum.evicted_bytes) && sum.bytes > room_of(device))
-        tell(device, &sum, sum.asked_bytes > room_of(device) || sum.evicted_bytes);
+        report_once(device, &sum, sum.asked_bytes > room_of(device) || sum.evicted_bytes);
 }
 
 /* Of a fault no size is told: what a device fetches at least (docs/driver.md). */
@@ -162,7 +162,7 @@ bool sc_managed_is_there(void)
 void sc_managed_judge_faults(void)
 {
     for (int device = 0; device < SC_LEDGER_DEVICES && is_on(); device++)
-        judge(device, -1, true);
+        judge_device(device, -1, true);
 }
 
 /* Can managed memory exceed any device's memory at all? A quick test. */
@@ -176,7 +176,7 @@ static bool may_exceed(void)
 }
 
 /* Makes CUPTI deliver its records of moved pages, for at most a twentieth of the program's time. */
-static void settle(void)
+static void flush_moves(void)
 {
     enum { SHARE = 20 };
     static _Atomic uint64_t due_ns;
@@ -193,10 +193,10 @@ static void settle(void)
 static void judge_rest(bool waits)
 {
     if (waits && sc_moves_are_known() && may_exceed())
-        settle();
+        flush_moves();
     int only = sc_moves_are_known() ? -1 : sc_contexts_only_device();
     if (only >= 0)
-        judge(only, only, false);
+        judge_device(only, only, false);
 }
 
 /* ---- what calls do ---- */
@@ -245,14 +245,14 @@ static int place_of(CUmemLocation location)
 }
 
 /* Notes where the program wants managed memory to lie, and judges whether it fits. */
-static void ask(const struct sc_call *call, CUdeviceptr address, size_t bytes, int place)
+static void note_wish(const struct sc_call *call, CUdeviceptr address, size_t bytes, int place)
 {
     SC_KEEP_ERRNO();
     if (!is_on() || !sc_residence_bytes(&sc_residence))
         return;
     sc_residence_note_advice(&sc_residence, address, bytes, place, sc_made_here(call));
     if (place >= 0)
-        judge(place, -1, false);
+        judge_device(place, -1, false);
 }
 
 /* Notes advice about managed memory (cuMemAdvise). */
@@ -260,15 +260,15 @@ void sc_managed_advised(const struct sc_call *call, CUdeviceptr address, size_t 
                         CUmem_advise advice, CUmemLocation location)
 {
     if (advice == CU_MEM_ADVISE_SET_PREFERRED_LOCATION)
-        ask(call, address, bytes, place_of(location));
+        note_wish(call, address, bytes, place_of(location));
     else if (advice == CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION)
-        ask(call, address, bytes, SC_RESIDENCE_ANYWHERE);
+        note_wish(call, address, bytes, SC_RESIDENCE_ANYWHERE);
 }
 
 void sc_managed_prefetched(const struct sc_call *call, CUdeviceptr address, size_t bytes,
                            CUmemLocation location)
 {
-    ask(call, address, bytes, place_of(location));
+    note_wish(call, address, bytes, place_of(location));
 }
 
 void sc_managed_lies_nowhere(CUdeviceptr address, size_t bytes)

@@ -5,6 +5,11 @@
  *
  * At most one report for each device. Locks: none may be held; takes the report's. errno is kept.
  * Thread-safe, not signal-safe. */
+
+/* Terms (docs/glossary.md):
+ *   not watched: of an operation: an early touch of it could not be seen
+ */
+
 #ifndef SC_INTERPOSE_LEDGER_MANAGED_H
 #define SC_INTERPOSE_LEDGER_MANAGED_H
 

@@ -8,7 +8,7 @@
 
 static struct sc_managed_counts counts;
 
-static void add(_Atomic uint64_t *count, uint64_t value)
+static void add_to_count(_Atomic uint64_t *count, uint64_t value)
 {
     atomic_fetch_add_explicit(count, value, memory_order_relaxed);
 }
@@ -24,39 +24,39 @@ static struct sc_managed_device *device_of(uint32_t number)
 static void leave_device(const struct sc_managed_news *news)
 {
     struct sc_managed_device *device = device_of(news->from);
-    add(&device->to_host_bytes, news->value);
+    add_to_count(&device->to_host_bytes, news->value);
     if (news->is_eviction)
-        add(&device->evicted_bytes, news->value);
+        add_to_count(&device->evicted_bytes, news->value);
 }
 
 /* Counts one record of CUPTI's about managed memory. */
 void sc_moves_count(const struct sc_managed_news *news)
 {
-    add(&counts.records, 1);
+    add_to_count(&counts.records, 1);
     switch (news->kind) {
     case SC_MANAGED_TO_DEVICE:
-        add(&device_of(news->to)->from_host_bytes, news->value);
+        add_to_count(&device_of(news->to)->from_host_bytes, news->value);
         break;
     case SC_MANAGED_TO_HOST:
         leave_device(news);
         break;
     case SC_MANAGED_BETWEEN:
-        add(&device_of(news->to)->from_devices_bytes, news->value);
+        add_to_count(&device_of(news->to)->from_devices_bytes, news->value);
         break;
     case SC_MANAGED_FAULT:
-        add(&device_of(news->from)->faults, news->value);
+        add_to_count(&device_of(news->from)->faults, news->value);
         break;
     case SC_MANAGED_HOST_FAULT: /* the value is the instruction's address */
-        add(&counts.host_faults, 1);
+        add_to_count(&counts.host_faults, 1);
         break;
     case SC_MANAGED_THRASHING:
-        add(&counts.thrashing_bytes, news->value);
+        add_to_count(&counts.thrashing_bytes, news->value);
         break;
     case SC_MANAGED_THROTTLING:
-        add(&counts.throttled, 1);
+        add_to_count(&counts.throttled, 1);
         break;
     case SC_MANAGED_REMOTE_MAP:
-        add(&counts.remote_map_bytes, news->value);
+        add_to_count(&counts.remote_map_bytes, news->value);
         break;
     }
 }

@@ -135,7 +135,7 @@ static void look_at_device(const struct sc_statement *statement, const struct sc
 /* ---- the line ---- */
 
 /* Writes the line of a failed allocation. */
-static void tell(const struct sc_memory *memory, struct sc_oom *oom)
+static void write_line(const struct sc_memory *memory, struct sc_oom *oom)
 {
     struct sc_statement *statement = sc_pages_map(sizeof *statement);
     if (!statement)
@@ -167,5 +167,5 @@ void sc_shortage_note(const struct sc_call *call, const struct sc_memory *memory
         .time_ns = sc_now_ns(),
         .stack = call->site ? sc_unwind_here(call->site) : 0,
     };
-    tell(memory, &oom);
+    write_line(memory, &oom);
 }

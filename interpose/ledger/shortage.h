@@ -4,6 +4,11 @@
  * The program gets its error, and nothing else changes. The driver is asked, in relaxed mode.
  * Locks: none may be held; if the calling thread holds one, nothing is reported. errno is kept. Not
  * signal-safe. */
+
+/* Terms (docs/glossary.md):
+ *   give back: to make the real call that frees held memory
+ */
+
 #ifndef SC_INTERPOSE_LEDGER_SHORTAGE_H
 #define SC_INTERPOSE_LEDGER_SHORTAGE_H
 

@@ -53,7 +53,7 @@ static struct {
     nvml_processes *processes;
 } nvml; /* the thread's own */
 
-static bool stops(void)
+static bool is_stopping(void)
 {
     return atomic_load(&sc_unaccounted_stops);
 }
@@ -67,16 +67,16 @@ static void load_nvml(void)
         return;
     nvml.by_uuid = (nvml_by_uuid *)dlsym(library, "nvmlDeviceGetHandleByUUID");
     nvml.processes = (nvml_processes *)dlsym(library, "nvmlDeviceGetComputeRunningProcesses_v3");
-    nvml.is_open = !stops() && nvml.by_uuid && nvml.processes && init() == 0;
+    nvml.is_open = !is_stopping() && nvml.by_uuid && nvml.processes && init() == 0;
 }
 
-/* Does the same once. A flag says meanwhile that it is under way, since it may take long at the end
- * of the process. */
+/* Asks once. A flag says meanwhile that it is under way, since it may take long at the end of the
+ * process. */
 static void open_nvml(void)
 {
     nvml.is_tried = true;
     atomic_store(&sc_unaccounted_opens, true);
-    if (!stops())
+    if (!is_stopping())
         load_nvml();
     atomic_store(&sc_unaccounted_opens, false);
 }
@@ -103,8 +103,8 @@ static bool ask_nvml(const struct sc_statement_place *place, uint64_t *bytes)
 {
     static struct nvml_process processes[PROCESSES_MAX];
     unsigned count = PROCESSES_MAX;
-    void *device = stops() ? NULL : find_device(place);
-    if (!device || stops() || nvml.processes(device, &count, processes) != 0 ||
+    void *device = is_stopping() ? NULL : find_device(place);
+    if (!device || is_stopping() || nvml.processes(device, &count, processes) != 0 ||
         count > PROCESSES_MAX)
         return false;
     for (unsigned i = 0; i < count; i++)
@@ -186,14 +186,14 @@ enum answer { NOT_SAID, CHANGING, SAID };
 
 /* Compares the ledger with NVML at one moment: NVML has to give the same answer before and after.
  */
-static enum answer compare(unsigned place, struct sc_statement *statement, uint64_t *driver_bytes,
-                           uint64_t *unaccounted)
+static enum answer compare_sums(unsigned place, struct sc_statement *statement,
+                                uint64_t *driver_bytes, uint64_t *unaccounted)
 {
     uint64_t behind = 0;
     for (unsigned i = 0; nvml.is_open && i < TRIES; i++) {
         if (!ask_nvml(&statement->places[place], driver_bytes))
             return NOT_SAID;
-        sc_balance_draw(statement, !stops());
+        sc_balance_draw(statement, !is_stopping());
         uint64_t known = known_of(statement, place);
         *unaccounted = sc_statement_less(*driver_bytes, known);
         if (ask_nvml(&statement->places[place], &behind) && *driver_bytes == behind)
@@ -239,16 +239,16 @@ static void look_at(unsigned place, struct sc_statement *statement)
 {
     const struct timespec pause = {0, PAUSE_NS};
     uint64_t driver_bytes = 0, bytes = 0, then_bytes = 0;
-    enum answer answer = compare(place, statement, &driver_bytes, &bytes);
+    enum answer answer = compare_sums(place, statement, &driver_bytes, &bytes);
     if (answer == SAID && bytes >= found.places[place].bytes + STEP_BYTES) {
         sc_kernel_call(SYS_nanosleep, &pause, NULL);
-        answer = compare(place, statement, &driver_bytes, &then_bytes);
+        answer = compare_sums(place, statement, &driver_bytes, &then_bytes);
         bytes = then_bytes < bytes ? then_bytes : bytes;
     }
     SC_LOCKED_BRIEFLY(&found.lock);
     found.places[place].is_asked = true;
     found.places[place].is_known =
-        answer == SAID || ((answer == CHANGING || stops()) && found.places[place].is_known);
+        answer == SAID || ((answer == CHANGING || is_stopping()) && found.places[place].is_known);
     if (answer == SAID)
         note_locked(place, driver_bytes, bytes);
 }
@@ -272,7 +272,7 @@ bool sc_unaccounted_look(void)
         return false;
     bool has_looked = false;
     sc_balance_draw(statement, false);
-    for (unsigned i = 0; i < SC_LEDGER_DEVICES && !stops(); i++) {
+    for (unsigned i = 0; i < SC_LEDGER_DEVICES && !is_stopping(); i++) {
         if (!statement->places[i].is_used)
             continue;
         if (!nvml.is_tried)

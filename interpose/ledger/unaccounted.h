@@ -7,6 +7,11 @@
  *
  * Locks: one of its own, a leaf that is held briefly. errno is kept, except by sc_unaccounted_look.
  * Not signal-safe. */
+
+/* Terms (docs/glossary.md):
+ *   ledger: which memory the process has, and which call stack asked for it
+ */
+
 #ifndef SC_INTERPOSE_LEDGER_UNACCOUNTED_H
 #define SC_INTERPOSE_LEDGER_UNACCOUNTED_H
 

@@ -19,6 +19,16 @@
  * is not hooked.
  *
  * Thread-safe, not signal-safe; errno is kept. Locks: as in interpose/losses/losses.h. */
+
+/* Terms (docs/glossary.md):
+ *   guard: page protection of the memory of operations in flight
+ *   hook: our function in the place of one of the C library's
+ *   in flight: issued, and the host does not know yet that it is done
+ *   loss: memory that goes otherwise than by a free: munmap, shmdt, dlclose, the end of a thread
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   touch: a read or write of host memory by the program, by the kernel for it, or within a call
+ */
+
 #ifndef SC_INTERPOSE_LIBC_ADVICE_H
 #define SC_INTERPOSE_LIBC_ADVICE_H
 

@@ -106,7 +106,7 @@ struct remapping {
 };
 
 /* Would Linux accept the call? */
-static bool is_valid(const struct remapping *remapping)
+static bool check_remap(const struct remapping *remapping)
 {
     const int known = MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP;
     int flags = remapping->flags;
@@ -150,7 +150,7 @@ void sc_mmap_remap(void *address, size_t old_bytes, size_t new_bytes, int flags,
         return;
     struct remapping remapping = {address, target, sc_losses_whole_pages(old_bytes),
                                   sc_losses_whole_pages(new_bytes), flags};
-    if (is_valid(&remapping))
+    if (check_remap(&remapping))
         before_mremap(&remapping, &(struct sc_culprit){"mremap", site, NULL});
 }
 
@@ -178,8 +178,8 @@ void sc_mmap_map(void *address, size_t size_bytes, int flags, void *site)
     sc_losses_settle(address, whole, &(struct sc_culprit){"mmap", site, NULL});
 }
 
-static void *map(void *address, size_t size_bytes, int protection, int flags, int fd,
-                 off64_t offset, void *site)
+static void *map_as_hook(void *address, size_t size_bytes, int protection, int flags, int fd,
+                         off64_t offset, void *site)
 {
     sc_mmap_map(address, size_bytes, flags, site);
     return WITH_ROOM(REAL(mmap)(address, size_bytes, protection, flags, fd, offset));
@@ -188,13 +188,13 @@ static void *map(void *address, size_t size_bytes, int protection, int flags, in
 SC_EXPORT void *mmap(void *address, size_t size_bytes, int protection, int flags, int fd,
                      off_t offset)
 {
-    return map(address, size_bytes, protection, flags, fd, offset, SC_SITE());
+    return map_as_hook(address, size_bytes, protection, flags, fd, offset, SC_SITE());
 }
 
 SC_EXPORT void *mmap64(void *address, size_t size_bytes, int protection, int flags, int fd,
                        off64_t offset)
 {
-    return map(address, size_bytes, protection, flags, fd, offset, SC_SITE());
+    return map_as_hook(address, size_bytes, protection, flags, fd, offset, SC_SITE());
 }
 
 /* ---- mprotect ---- */

@@ -2,6 +2,16 @@
  * functions and that of syscall(). `site` is the address to which the hook returns. A load or two
  * if nothing is in flight or registered; otherwise locks as in interpose/losses/losses.h. The
  * functions may wait. Thread-safe, not signal-safe; errno is kept. */
+
+/* Terms (docs/glossary.md):
+ *   guard: page protection of the memory of operations in flight
+ *   hook: our function in the place of one of the C library's
+ *   in flight: issued, and the host does not know yet that it is done
+ *   loss: memory that goes otherwise than by a free: munmap, shmdt, dlclose, the end of a thread
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   site: the address to which a hook or wrapper returns: the program's call
+ */
+
 #ifndef SC_INTERPOSE_LIBC_MMAP_H
 #define SC_INTERPOSE_LIBC_MMAP_H
 

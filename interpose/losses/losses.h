@@ -9,6 +9,20 @@
  * No function calls CUDA or changes errno. Thread-safe, not signal-safe. Locks: no lock of the
  * library may be held; the guard's, the tracker's, the reaper's and the report's are taken, one
  * after the other. */
+
+/* Terms (docs/glossary.md):
+ *   guard: page protection of the memory of operations in flight
+ *   held: of memory: freed by the program, and kept by the library until the device is done
+ *   hook: our function in the place of one of the C library's
+ *   in flight: issued, and the host does not know yet that it is done
+ *   loss: memory that goes otherwise than by a free: munmap, shmdt, dlclose, the end of a thread
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   reaper: the library's thread that judges hazards, reports them and frees held memory
+ *   snapshot: a copy of a small source, which the device reads instead of the source
+ *   source: the memory that a copy reads
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ */
+
 #ifndef SC_INTERPOSE_LOSSES_LOSSES_H
 #define SC_INTERPOSE_LOSSES_LOSSES_H
 

@@ -22,7 +22,7 @@
 __thread struct sc_returned_frames sc_returned_frames;
 
 /* Widens the interval in which locals of this thread may be in flight. */
-static void widen(uintptr_t low, uintptr_t high)
+static void widen_interval(uintptr_t low, uintptr_t high)
 {
     struct sc_returned_frames *known = &sc_returned_frames;
     if (known->high == 0 || low < known->low)
@@ -36,7 +36,7 @@ static void widen(uintptr_t low, uintptr_t high)
 void sc_returned_frames_note(struct sc_op_info *op, struct sc_unwind_owner *known)
 {
     uintptr_t address = op->shape.address;
-    widen(address, address + sc_shape_hull_bytes(&op->shape));
+    widen_interval(address, address + sc_shape_hull_bytes(&op->shape));
     if (address < known->low || address >= known->high)
         *known = sc_unwind_owner_of(address);
     void *pc = (void *)known->pc;

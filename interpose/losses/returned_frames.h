@@ -5,6 +5,15 @@
  * that another thread waits for, this is decided when they become known done (track/inflight.h).
  *
  * Thread-safe, not signal-safe; errno is kept. No lock of the library may be held. */
+
+/* Terms (docs/glossary.md):
+ *   in flight: issued, and the host does not know yet that it is done
+ *   known done: waited for by the program, itself or by something behind it
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ *   wrapper: our function in the place of one of the driver's
+ */
+
 #ifndef SC_INTERPOSE_LOSSES_RETURNED_FRAMES_H
 #define SC_INTERPOSE_LOSSES_RETURNED_FRAMES_H
 

@@ -7,6 +7,13 @@
  * stays.
  *
  * Thread-safe, not signal-safe; errno is kept. */
+
+/* Terms (docs/glossary.md):
+ *   hook: our function in the place of one of the C library's
+ *   in flight: issued, and the host does not know yet that it is done
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ */
+
 #ifndef SC_INTERPOSE_LOSSES_STACK_LOSSES_H
 #define SC_INTERPOSE_LOSSES_STACK_LOSSES_H
 

@@ -42,7 +42,7 @@ static bool has_limit(int resource)
            limit.rlim_cur != RLIM_INFINITY;
 }
 
-static uintptr_t map(uintptr_t at, size_t size_bytes, int protection, int flags)
+static uintptr_t map_pages(uintptr_t at, size_t size_bytes, int protection, int flags)
 {
     long got = sc_kernel_call(SYS_mmap, at, size_bytes, protection, flags | MAP_ANONYMOUS, -1, 0);
     return got < 0 && got > -4096 ? 0 : (uintptr_t)got;
@@ -52,7 +52,7 @@ static uintptr_t map(uintptr_t at, size_t size_bytes, int protection, int flags)
 uintptr_t sc_areas_reserve(size_t size_bytes)
 {
     const uintptr_t mask = SC_AREAS_BYTES - 1;
-    uintptr_t wide = map(0, size_bytes + mask + 1, PROT_NONE, MAP_PRIVATE | MAP_NORESERVE);
+    uintptr_t wide = map_pages(0, size_bytes + mask + 1, PROT_NONE, MAP_PRIVATE | MAP_NORESERVE);
     if (!wide)
         return 0;
     uintptr_t start = (wide + mask) & ~mask;
@@ -63,7 +63,7 @@ uintptr_t sc_areas_reserve(size_t size_bytes)
 }
 
 /* Reserves the space at the first call. False: there is none. */
-static bool is_reserved_locked(void) SC_REQUIRES(lock)
+static bool reserve_once_locked(void) SC_REQUIRES(lock)
 {
     SC_ASSERT_HELD(&lock);
     const size_t size_bytes = (size_t)SC_AREAS_COUNT * SC_AREAS_BYTES;
@@ -176,7 +176,7 @@ uintptr_t sc_areas_take_block(size_t size_bytes)
     if (size_bytes > (size_t)SC_AREAS_COUNT * SC_AREAS_BYTES)
         return 0;
     sc_brief_lock_acquire(&lock);
-    if (is_reserved_locked())
+    if (reserve_once_locked())
         first = take_block_locked(count_areas(size_bytes));
     sc_brief_lock_release(&lock);
     return first < SC_AREAS_COUNT ? sc_areas.start + (uintptr_t)first * SC_AREAS_BYTES : 0;
@@ -205,10 +205,10 @@ uintptr_t sc_areas_map(size_t size_bytes)
     if (size_bytes > SC_AREAS_MAX_BYTES)
         return 0;
     sc_brief_lock_acquire(&lock);
-    if (is_reserved_locked())
+    if (reserve_once_locked())
         start = take_pages_locked((unsigned)(size_bytes / PAGE_BYTES));
     sc_brief_lock_release(&lock);
-    if (start && !map(start, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED)) {
+    if (start && !map_pages(start, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED)) {
         free_pages(start, size_bytes);
         return 0;
     }
@@ -230,7 +230,7 @@ static void clear_page_states(uintptr_t start, size_t size_bytes)
 void sc_areas_unmap(uintptr_t start, size_t size_bytes)
 {
     clear_page_states(start, size_bytes);
-    if (map(start, size_bytes, PROT_NONE, MAP_PRIVATE | MAP_NORESERVE | MAP_FIXED))
+    if (map_pages(start, size_bytes, PROT_NONE, MAP_PRIVATE | MAP_NORESERVE | MAP_FIXED))
         free_pages(start, size_bytes);
     else
         sc_kernel_call(SYS_munmap, start, size_bytes);

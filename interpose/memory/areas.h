@@ -11,6 +11,13 @@
  *
  * Thread-safe, not signal-safe except for sc_areas_have; errno is kept. Locks: one of this module,
  * held over no system call but those that reserve the space. */
+
+/* Terms (docs/glossary.md):
+ *   guard: page protection of the memory of operations in flight
+ *   span: a run of pages that one operation wants protected
+ *   stripe: a set of pages that share one of the guard's locks
+ */
+
 #ifndef SC_INTERPOSE_MEMORY_AREAS_H
 #define SC_INTERPOSE_MEMORY_AREAS_H
 

@@ -7,6 +7,12 @@
  *
  * Thread-safe, not signal-safe; no lock. No function is a cancellation point or calls a hook of the
  * library. */
+
+/* Terms (docs/glossary.md):
+ *   hook: our function in the place of one of the C library's
+ *   touch: a read or write of host memory by the program, by the kernel for it, or within a call
+ */
+
 #ifndef SC_INTERPOSE_MEMORY_HUGE_PAGES_H
 #define SC_INTERPOSE_MEMORY_HUGE_PAGES_H
 

@@ -177,20 +177,20 @@ static size_t share_of(const struct request *request)
     return request->size_bytes <= SMALL_MAX ? 1 : request->padding_bytes;
 }
 
-static void uncharge(const struct request *request)
+static void uncharge_budget(const struct request *request)
 {
     SC_ASSERT(atomic_load(&budget_of(request)->used) >= share_of(request));
     atomic_fetch_sub(&budget_of(request)->used, share_of(request));
 }
 
 /* Charges the request to its budget. False: the budget is used up. */
-static bool charge(const struct request *request)
+static bool charge_budget(const struct request *request)
 {
     struct budget *budget = budget_of(request);
     size_t share = share_of(request);
     if (atomic_fetch_add(&budget->used, share) + share <= budget->limit)
         return true;
-    uncharge(request);
+    uncharge_budget(request);
     return false;
 }
 
@@ -283,7 +283,7 @@ static void drop_block(uintptr_t start)
         SC_ASSERT(!block_at(id)->spare || spare_slot_locked(id));
         if (block_at(id)->spare)
             *spare_slot_locked(id) = 0;
-        uncharge(&block_at(id)->request);
+        uncharge_budget(&block_at(id)->request);
         sc_grid_remove(&grid, id);
         sc_pool_release(&blocks, id);
     }
@@ -338,11 +338,11 @@ static void make_block(void *argument)
 static uintptr_t make_within_budget(const struct request *request)
 {
     struct making making = {request, 0};
-    if (!charge(request))
+    if (!charge_budget(request))
         return 0;
     sc_library_threads_call(make_block, &making);
     if (!making.start)
-        uncharge(request);
+        uncharge_budget(request);
     return making.start;
 }
 

@@ -26,6 +26,12 @@
  *
  * Thread-safe, not signal-safe; errno is kept. Locks: one of this module, not held over a call of
  * the driver. In a forked child no memory is the library's, and no lock is taken. */
+
+/* Terms (docs/glossary.md):
+ *   guard: page protection of the memory of operations in flight
+ *   wrapper: our function in the place of one of the driver's
+ */
+
 #ifndef SC_INTERPOSE_MEMORY_PINNED_H
 #define SC_INTERPOSE_MEMORY_PINNED_H
 

@@ -49,7 +49,7 @@ static size_t larger_max(void)
 
 /* Do several threads copy? Roughly: threads whose ids are equal modulo 64 count as one, and ended
  * ones still count. */
-static bool are_several_threads(void)
+static bool note_thread(void)
 {
     static _Atomic uint64_t seen;
     uint64_t bit = UINT64_C(1) << (unsigned)sc_thread_id() % 64;
@@ -68,7 +68,7 @@ is_cheaper_than_guard(enum sc_buffer_kind kind, const struct sc_shape *shape, si
     if (size_bytes > larger_max() || !sc_options.guard ||
         (kind != SC_PINNED && kind != SC_REGISTERED))
         return false;
-    return are_several_threads() ||
+    return note_thread() ||
            (sc_guard_uses_userfault(shape->address, sc_shape_hull_bytes(shape), true) &&
             atomic_fetch_add_explicit(&asked, 1, memory_order_relaxed) >= GUARDED_FIRST);
 }
@@ -216,7 +216,7 @@ static __attribute__((noinline)) void copy_runs(char *packed, const struct sc_sl
 }
 
 /* Reads the collected pieces by one system call. False: some cannot be read. */
-static bool was_read(struct sc_peek_item *items, unsigned *count)
+static bool read_pieces(struct sc_peek_item *items, unsigned *count)
 {
     bool read = true;
     sc_peek_all(items, *count);
@@ -235,12 +235,12 @@ static __attribute__((noinline)) bool peek_runs(char *packed, const struct sc_sl
     struct sc_run run;
     unsigned count = 0;
     while (sc_shape_next_run(&runs, &run)) {
-        if (count == sizeof items / sizeof *items && !was_read(items, &count))
+        if (count == sizeof items / sizeof *items && !read_pieces(items, &count))
             return false;
         items[count++] =
             (struct sc_peek_item){packed + run.before_bytes, run.address, run.size_bytes, false};
     }
-    return was_read(items, &count);
+    return read_pieces(items, &count);
 }
 
 /* Copies the source into the slot. False: the program has made it unreadable, which does not

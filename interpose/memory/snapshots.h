@@ -7,6 +7,17 @@
  *
  * Thread-safe, not signal-safe. Locks: one of this module, before the tracker's; the caller may
  * hold no lock of the library. */
+
+/* Terms (docs/glossary.md):
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   slot: the place of one snapshot in staging memory
+ *   snapshot: a copy of a small source, which the device reads instead of the source
+ *   source: the memory that a copy reads
+ *   staging memory: pinned memory of the library's, cut into slots for snapshots
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ *   upload: a small simple copy to the device, of which the device reads a snapshot
+ */
+
 #ifndef SC_INTERPOSE_MEMORY_SNAPSHOTS_H
 #define SC_INTERPOSE_MEMORY_SNAPSHOTS_H
 

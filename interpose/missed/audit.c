@@ -62,7 +62,7 @@ static void on_missed_call(const struct sc_missed_call *call, bool entering)
 
 /* Returns the major versions of CUPTI to search for: that of the runtime's CUDA, then the driver's.
  * Ends with 0. */
-static const int *majors(void)
+static const int *cupti_majors(void)
 {
     static int list[3];
     int version = 0;
@@ -214,7 +214,7 @@ void sc_audit_start(void)
         return;
     }
     request = (struct sc_cupti_request){
-        .search = {majors(), sc_libraries_open, sc_libraries_find_path},
+        .search = {cupti_majors(), sc_libraries_open, sc_libraries_find_path},
         .symbol = cuptis_symbol,
         .missed = on_missed_call,
         .told = sc_resource_news,

@@ -6,6 +6,14 @@
  * timeline=1 the audit also has CUPTI record when copies ran (copy_times.h).
  *
  * Thread-safe. Calls CUPTI, and may take the loader's lock. Not for a signal handler. */
+
+/* Terms (docs/glossary.md):
+ *   audit: the comparison of the driver calls that CUPTI shows with those that wrappers carried
+ *   miss: a driver call that came through no wrapper
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   wrapper: our function in the place of one of the driver's
+ */
+
 #ifndef SC_INTERPOSE_MISSED_AUDIT_H
 #define SC_INTERPOSE_MISSED_AUDIT_H
 

@@ -11,6 +11,11 @@
  *
  * Thread-safe. Locks: CUPTI's subscription (cupti_hooks/subscription.h); the last two functions
  * below take the loader's. Not for a signal handler. */
+
+/* Terms (docs/glossary.md):
+ *   wrapper: our function in the place of one of the driver's
+ */
+
 #ifndef SC_INTERPOSE_MISSED_CUPTI_DOORS_H
 #define SC_INTERPOSE_MISSED_CUPTI_DOORS_H
 

@@ -14,6 +14,17 @@
  *
  * Called from within the driver, on the thread that called it. Locks: none of the library's may be
  * held; those of the wrapper are taken. Not for a signal handler. errno may change. */
+
+/* Terms (docs/glossary.md):
+ *   in flight: issued, and the host does not know yet that it is done
+ *   known done: waited for by the program, itself or by something behind it
+ *   miss: a driver call that came through no wrapper
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   point: all work issued on a stream so far, with what that work had waited for (its clock)
+ *   replay: to run the wrapper of a missed call for what it notes, without the call
+ *   wrapper: our function in the place of one of the driver's
+ */
+
 #ifndef SC_INTERPOSE_MISSED_REPLAY_H
 #define SC_INTERPOSE_MISSED_REPLAY_H
 

@@ -8,6 +8,16 @@
  *
  * Locks: none of the library's may be held; takes the loader's and the report's. Thread-safe, not
  * signal-safe. */
+
+/* Terms (docs/glossary.md):
+ *   hook: our function in the place of one of the C library's
+ *   in flight: issued, and the host does not know yet that it is done
+ *   post-mortem: the report's line that says what was in flight when a context was lost
+ *   site: the address to which a hook or wrapper returns: the program's call
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ *   wrapper: our function in the place of one of the driver's
+ */
+
 #ifndef SC_INTERPOSE_POSTMORTEM_POSTMORTEM_H
 #define SC_INTERPOSE_POSTMORTEM_POSTMORTEM_H
 

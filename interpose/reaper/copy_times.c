@@ -69,7 +69,7 @@ static bool query_device(void)
 
 /* Writes the times of a hazard's copy, if CUPTI has delivered them. True: done, or nothing will
  * come. */
-static bool is_finished(const struct awaited *one)
+static bool write_if_known(const struct awaited *one)
 {
     struct sc_device_times times;
     if (!one->complete_ns)
@@ -89,14 +89,14 @@ static void finish_awaited(void)
 {
     unsigned kept = 0;
     for (unsigned i = 0; i < awaited_count; i++)
-        if (!is_finished(&awaited[i]))
+        if (!write_if_known(&awaited[i]))
             awaited[kept++] = awaited[i];
     awaited_count = kept;
 }
 
 /* Has CUPTI deliver its records, and wakes the threads that wait for that. `all`: also incomplete
  * buffers, whose unfinished records are lost. */
-static void flush(bool all)
+static void flush_records(bool all)
 {
     unsigned waiting = atomic_exchange(&flush_waiters, 0);
     sc_timeline_flush(all);
@@ -106,8 +106,8 @@ static void flush(bool all)
         sem_post(&flush_done);
 }
 
-/* One pass of the thread: takes over new hazards, flushes if that may bring records, and writes
- * times. */
+/* One pass of the thread: takes over new hazards, has CUPTI deliver records if some may be there,
+ * and writes times. */
 static void run_pass(void)
 {
     pthread_mutex_lock(&lock);
@@ -117,7 +117,7 @@ static void run_pass(void)
     new_count = 0;
     pthread_mutex_unlock(&lock);
     if (query_device() || sc_timeline_lacks_buffers() || (managed.flushed && managed.has_any()))
-        flush(/*all*/ false);
+        flush_records(/*all*/ false);
     finish_awaited();
 }
 
@@ -146,7 +146,7 @@ static void finish_all_awaited(void)
         nanosleep(&moment, NULL);
         poll_ns = poll_ns * 2 < POLL_MAX_NS ? poll_ns * 2 : POLL_MAX_NS;
     }
-    flush(/*all*/ true);
+    flush_records(/*all*/ true);
     finish_awaited();
 }
 

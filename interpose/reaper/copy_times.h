@@ -6,6 +6,15 @@
  * would. The same thread has CUPTI deliver its records of managed memory (um=1).
  *
  * Thread-safe, not signal-safe. Locks: one of this module, a leaf. */
+
+/* Terms (docs/glossary.md):
+ *   complete: finished by the device, whether or not the program knows
+ *   hazard: a mistake that may do harm: a code, the operation it hurts, and the event
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   reaper: the library's thread that judges hazards, reports them and frees held memory
+ *   ticket: the name of an operation: its stream, its number there, and its epoch
+ */
+
 #ifndef SC_INTERPOSE_REAPER_COPY_TIMES_H
 #define SC_INTERPOSE_REAPER_COPY_TIMES_H
 

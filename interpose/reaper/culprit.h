@@ -1,4 +1,12 @@
-/* The call, or the instruction, that came too early: plain data. */
+/* The culprit of a hazard: the call or the instruction that came too early, as it is passed to the
+ * functions that report. Plain data. */
+
+/* Terms (docs/glossary.md):
+ *   culprit: the call or instruction that came too early
+ *   site: the address to which a hook or wrapper returns: the program's call
+ *   wrapper: our function in the place of one of the driver's
+ */
+
 #ifndef SC_INTERPOSE_REAPER_CULPRIT_H
 #define SC_INTERPOSE_REAPER_CULPRIT_H
 

@@ -68,7 +68,7 @@ static enum sc_action action_of(const struct sc_deallocation *request)
 }
 
 /* May the call go on without the operation: a kernel's, which frees do not wait for? */
-static bool is_passed(const struct sc_deallocation *request, const struct sc_op_info *op)
+static bool need_not_wait_for(const struct sc_deallocation *request, const struct sc_op_info *op)
 {
     return request->passes_kernels && sc_ops_is_kernel(op);
 }
@@ -77,16 +77,16 @@ static bool is_passed(const struct sc_deallocation *request, const struct sc_op_
 bool sc_deallocation_needs_no_wait(const struct sc_deallocation *request)
 {
     for (unsigned i = 0; i < sc_ops_count_kept(&request->found); i++)
-        if (!is_passed(request, &request->found.ops[i]))
+        if (!need_not_wait_for(request, &request->found.ops[i]))
             return false;
     return request->found.count == sc_ops_count_kept(&request->found);
 }
 
 /* Is any of the operations found one that the call does not wait for? */
-static bool is_any_passed(const struct sc_deallocation *request)
+static bool need_not_wait_for_some(const struct sc_deallocation *request)
 {
     for (unsigned i = 0; i < sc_ops_count_kept(&request->found); i++)
-        if (is_passed(request, &request->found.ops[i]))
+        if (need_not_wait_for(request, &request->found.ops[i]))
             return true;
     return false;
 }
@@ -96,14 +96,14 @@ void sc_deallocation_report(const struct sc_deallocation *request, enum sc_hazar
                             const struct sc_culprit *culprit)
 {
     const struct sc_buffer buffer = {request->address, request->size_bytes};
-    if (!is_any_passed(request)) {
+    if (!need_not_wait_for_some(request)) {
         sc_hazards_report(code, action_of(request), &request->found, &buffer, culprit);
         return;
     }
     for (unsigned i = 0; i < sc_ops_count_kept(&request->found); i++) {
         struct sc_ops one = sc_ops_view_one(&request->found, i);
         enum sc_action action =
-            is_passed(request, &one.ops[0]) ? SC_ACTION_REPORTED : action_of(request);
+            need_not_wait_for(request, &one.ops[0]) ? SC_ACTION_REPORTED : action_of(request);
         sc_hazards_report(code, action, &one, &buffer, culprit);
     }
 }

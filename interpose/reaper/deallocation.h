@@ -10,6 +10,21 @@
  * No function calls CUDA or changes errno. Locks: no lock of the library may be held; the
  * tracker's, the guard's, the report's and the reaper's are taken, one after the other.
  * Thread-safe, not signal-safe. */
+
+/* Terms (docs/glossary.md):
+ *   deallocation: every call that takes memory away (reaper/deallocation.h)
+ *   guard: page protection of the memory of operations in flight
+ *   held: of memory: freed by the program, and kept by the library until the device is done
+ *   hold: memory that the program has freed while the device used it, kept until the device is
+ *       done
+ *   hook: our function in the place of one of the C library's
+ *   in flight: issued, and the host does not know yet that it is done
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   reaper: the library's thread that judges hazards, reports them and frees held memory
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ *   wrapper: our function in the place of one of the driver's
+ */
+
 #ifndef SC_INTERPOSE_REAPER_DEALLOCATION_H
 #define SC_INTERPOSE_REAPER_DEALLOCATION_H
 

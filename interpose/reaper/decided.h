@@ -1,5 +1,11 @@
-/* Operations that sc_hazards_decide (hazards.h) has decided on before the result of a call is
- * known: plain data. */
+/* Operations with a verdict that was found before a call, and that is reported when the call's
+ * result is known (hazards.h): after the call the device may have completed them. Plain data. */
+
+/* Terms (docs/glossary.md):
+ *   hazard: a mistake that may do harm: a code, the operation it hurts, and the event
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ */
+
 #ifndef SC_INTERPOSE_REAPER_DECIDED_H
 #define SC_INTERPOSE_REAPER_DECIDED_H
 

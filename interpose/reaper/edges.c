@@ -71,23 +71,23 @@ static sem_t fresh; /* posted for each new edge */
 
 /* ---- the thread ---- */
 
-/* The value from which on the stream of an edge goes on. */
-static uint32_t released(uint32_t turn)
+/* Returns the value of the edge's word from which on its stream goes on. */
+static uint32_t release_value(uint32_t turn)
 {
     return 2 * turn - 1;
 }
 
-static bool has_passed(const struct open *edge)
+static bool is_edge_passed(const struct open *edge)
 {
-    return atomic_load(edge->value) >= released(edge->turn);
+    return atomic_load(edge->value) >= release_value(edge->turn);
 }
 
 /* Lets the stream go on. False: the device has written at the same moment; its value is the larger
  * one, and stays. */
-static bool end_by_host(const struct open *edge)
+static bool write_word_by_host(const struct open *edge)
 {
     uint32_t before = 2 * (edge->turn - 1);
-    return atomic_compare_exchange_strong(edge->value, &before, released(edge->turn));
+    return atomic_compare_exchange_strong(edge->value, &before, release_value(edge->turn));
 }
 
 void sc_edges_warn_timeout(const char *api, const char *earlier_api)
@@ -128,7 +128,7 @@ static bool poll_functions(void)
     uint64_t since_ns = 0;
     pthread_mutex_lock(&lock);
     for (unsigned i = 0; i < open_count; i++)
-        if (!has_passed(&open_edges[i]) && is_after_open_function(&open_edges[i]))
+        if (!is_edge_passed(&open_edges[i]) && is_after_open_function(&open_edges[i]))
             since_ns = earlier_time(since_ns, open_edges[i].since_ns);
     pthread_mutex_unlock(&lock);
     if (since_ns)
@@ -136,9 +136,9 @@ static bool poll_functions(void)
     return since_ns != 0;
 }
 
-/* Removes edges that have passed, and removes and returns one that is to be ended: it is overdue,
- * or waits for a host function that waits for the program. *next_ns: when the next edge is overdue;
- * 0: there is no other. */
+/* Removes edges whose streams have gone on. Also removes and returns one edge that is to be ended
+ * by the host: it is overdue, or waits for a host function that waits for the program. *next_ns:
+ * when the next edge is overdue; 0: there is no other. */
 static bool take_one_to_end(struct open *due, bool *is_overdue, uint64_t *next_ns)
 {
     uint64_t now_ns = sc_now_ns();
@@ -148,7 +148,7 @@ static bool take_one_to_end(struct open *due, bool *is_overdue, uint64_t *next_n
     SC_ASSERT(open_count <= OPEN_MAX);
     for (unsigned i = 0; i < open_count && !found;) {
         struct open edge = open_edges[i];
-        bool passed = has_passed(&edge);
+        bool passed = is_edge_passed(&edge);
         *is_overdue = edge.deadline_ns <= now_ns;
         found = !passed && (*is_overdue || is_after_waiting_function(&edge));
         if (found)
@@ -170,7 +170,7 @@ static void end_due_edges(uint64_t *next_ns)
     struct open over;
     bool is_overdue = false;
     while (take_one_to_end(&over, &is_overdue, next_ns))
-        if (end_by_host(&over) && is_overdue)
+        if (write_word_by_host(&over) && is_overdue)
             sc_edges_warn_timeout(over.api, over.earlier_api);
 }
 
@@ -311,7 +311,7 @@ static bool wait_for_word(void *context, CUstream stream, CUevent event)
     edge->written =
         sc_real.cuStreamWriteValue32_v2(writer, word, 2 * edge->turn, 0) == CUDA_SUCCESS;
     return edge->written &&
-           sc_real.cuStreamWaitValue32_v2(stream, word, released(edge->turn),
+           sc_real.cuStreamWaitValue32_v2(stream, word, release_value(edge->turn),
                                           CU_STREAM_WAIT_VALUE_GEQ) == CUDA_SUCCESS;
 }
 

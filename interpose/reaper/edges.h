@@ -12,6 +12,14 @@
  * The thread calls no driver function and takes only a lock of this module, a leaf. It starts with
  * the first such edge. While an edge waits for an operation after a host function that has not
  * returned, it checks host functions every millisecond. Not for a signal handler. */
+
+/* Terms (docs/glossary.md):
+ *   complete: finished by the device, whether or not the program knows
+ *   edge: an order between two pieces of work; the library adds one as a wait for an event
+ *   host function: a function that the driver calls in a stream's order (cuLaunchHostFunc)
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ */
+
 #ifndef SC_INTERPOSE_REAPER_EDGES_H
 #define SC_INTERPOSE_REAPER_EDGES_H
 
@@ -21,9 +29,9 @@ struct sc_op_info;
 struct sc_stream_record;
 
 /* Inserts the edge: later work on `stream`, from the call `api` on, runs after the operation.
- * False: the edge was not inserted. Either it cannot be, or a host function before the operation
- * waits for the program, or may do so and no edge that ends could be made. No lock of the library
- * may be held. Calls the driver; errno may change. */
+ * False: the edge was not inserted. That is so if the driver refuses it; if a host function before
+ * the operation waits for the program; and if one may do so and no edge that ends by itself could
+ * be made. No lock of the library may be held. Calls the driver; errno may change. */
 bool sc_edges_order_after(struct sc_stream_record *stream, const struct sc_op_info *op,
                           const char *api);
 

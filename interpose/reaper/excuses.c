@@ -150,7 +150,7 @@ bool sc_excuses_kernel_is_stuck(struct sc_excuses_stand *stand, uint32_t stream)
 /* ---- excuses ---- */
 
 /* Fills in what all excuses have. */
-static void begin(struct sc_excuse *excuse, const struct sc_op_info *op, uint64_t touched_ticks)
+static void begin_one(struct sc_excuse *excuse, const struct sc_op_info *op, uint64_t touched_ticks)
 {
     *excuse = (struct sc_excuse){
         .issued_ticks = op->ticks,
@@ -182,12 +182,12 @@ static void begin_doubt(struct sc_excuse *excuse, const struct sc_ticket *ticket
 
 void sc_excuses_of_past_touch(struct sc_excuse *excuse, const struct sc_op_info *op)
 {
-    begin(excuse, op, 0);
+    begin_one(excuse, op, 0);
 }
 
 void sc_excuses_of_touch(struct sc_excuse *excuse, const struct sc_op_info *op)
 {
-    begin(excuse, op, sc_ticks());
+    begin_one(excuse, op, sc_ticks());
     begin_kernel(excuse, op);
     begin_doubt(excuse, &op->ticket);
 }
@@ -198,7 +198,7 @@ void sc_excuses_of_order(struct sc_excuse *excuse, const struct sc_op_info *op,
                          const struct sc_later *later)
 {
     const struct sc_ticket *ticket = &later->ticket;
-    begin(excuse, op, later->ticks ? later->ticks : sc_ticks());
+    begin_one(excuse, op, later->ticks ? later->ticks : sc_ticks());
     excuse->has_later = ticket->stream != 0;
     excuse->later_op_stream = ticket->stream ? sc_host_functions_stream_now(ticket->stream) : 0;
     if (!ticket->number) {

@@ -4,17 +4,27 @@
  *
  * The verdict on a hazard (whether it counts) is postponed until the host functions that either
  * operation runs after have returned. By then one of them may have been found to wait for the
- * program (interpose/streams/host_functions.h), which excuses a touch. A function can have ordered
- * one of two operations before the other only if the host knew that one to be done when the
- * function returned. That cannot be checked for a touch by the program, or a call without an
- * operation of its own. In mode=report, where nothing waits for the function, such a touch is in
- * doubt (interpose/streams/doubts.h).
+ * program (interpose/streams/host_functions.h), which excuses a touch. Of two operations a function
+ * can have ordered the first before the second only if the host knew the first to be done when the
+ * function returned, so this is checked. It cannot be checked for a touch by the program, or for a
+ * call without an operation of its own. In mode=report, where nothing waits for the function, such
+ * a touch is in doubt (interpose/streams/doubts.h).
  *
  * A kernel with an address of host memory may wait for the program to write there. With
  * kernels=order the write waits for the kernel, and so does the verdict: the write is excused if
  * the kernel makes no progress without it.
  *
  * Locks: its own, a leaf. Thread-safe. */
+
+/* Terms (docs/glossary.md):
+ *   hazard: a mistake that may do harm: a code, the operation it hurts, and the event
+ *   host function: a function that the driver calls in a stream's order (cuLaunchHostFunc)
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   ticket: the name of an operation: its stream, its number there, and its epoch
+ *   touch: a read or write of host memory by the program, by the kernel for it, or within a call
+ *   verdict: observed, latent, correct, or none
+ */
+
 #ifndef SC_INTERPOSE_REAPER_EXCUSES_H
 #define SC_INTERPOSE_REAPER_EXCUSES_H
 
@@ -51,9 +61,9 @@ struct sc_excuse {
     bool has_no_room; /* that table was full */
 };
 
-/* Begin to find out whether host functions excuse a touch by the calling thread just now, a touch
- * at an unknown time, or a missing order. Each excuse must be ended once (sc_excuses_end).
- * Signal-safe. */
+/* Begin to find out whether host functions excuse a hazard: a touch that the calling thread makes
+ * now; a touch at an unknown time; a missing order of two operations. Each excuse must be ended
+ * once (sc_excuses_end). Signal-safe. */
 void sc_excuses_of_touch(struct sc_excuse *excuse, const struct sc_op_info *op);
 void sc_excuses_of_past_touch(struct sc_excuse *excuse, const struct sc_op_info *op);
 void sc_excuses_of_order(struct sc_excuse *excuse, const struct sc_op_info *op,
@@ -75,8 +85,8 @@ bool sc_excuses_hold(const struct sc_excuse *excuse);
  * result is final. */
 bool sc_excuses_hold_at_last(const struct sc_excuse *excuse);
 
-/* Returns the reason under which an excused hazard is counted as undecided, since it is not known
- * whether the program was right. */
+/* Returns the reason under which an excused hazard is counted as having no verdict: a function may
+ * have waited for the program, and nobody knows whether it did. */
 enum sc_no_verdict_reason sc_excuses_reason(const struct sc_excuse *excuse);
 
 /* Records that the GPU kernel seems to wait for the program: its stream has made no progress for
@@ -95,8 +105,9 @@ struct sc_excuses_stand {
 };
 bool sc_excuses_kernel_is_stuck(struct sc_excuses_stand *stand, uint32_t stream);
 
-/* Records that the host function has returned; called on its thread, before the stream goes on.
- * `call` is its number. One load if no order is undecided. */
+/* Records that the host function with this number has returned. Called on its thread, before the
+ * stream goes on, so that nothing behind the function has run yet. One load if no order is
+ * undecided. */
 void sc_excuses_function_returned(unsigned call);
 
 #endif

@@ -2,6 +2,23 @@
  *
  * Thread-safe, not signal-safe. Locks: no lock of the library may be held; the reaper's and the
  * report's are taken, one after the other. Functions that report keep errno. */
+
+/* Terms (docs/glossary.md):
+ *   culprit: the call or instruction that came too early
+ *   hazard: a mistake that may do harm: a code, the operation it hurts, and the event
+ *   hook: our function in the place of one of the C library's
+ *   host function: a function that the driver calls in a stream's order (cuLaunchHostFunc)
+ *   in flight: issued, and the host does not know yet that it is done
+ *   known done: waited for by the program, itself or by something behind it
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   origin: the call that made a buffer or a stream, with its stack
+ *   point: all work issued on a stream so far, with what that work had waited for (its clock)
+ *   reaper: the library's thread that judges hazards, reports them and frees held memory
+ *   source: the memory that a copy reads
+ *   touch: a read or write of host memory by the program, by the kernel for it, or within a call
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ */
+
 #ifndef SC_INTERPOSE_REAPER_HAZARDS_H
 #define SC_INTERPOSE_REAPER_HAZARDS_H
 
@@ -44,15 +61,16 @@ void sc_hazards_report_overwritten(const struct sc_ops *ops, const struct sc_cul
 void sc_hazards_note_done_and_report(struct sc_point *point, const struct sc_culprit *where);
 
 /* Reports operations on local variables of functions that have returned. The hazard's event is the
- * return, with the function as its stack. */
+ * return; its stack has one frame, the function's. */
 void sc_hazards_report_returned(const struct sc_ops *ops);
 
 /* Returns the code of a free that came too early, by the direction of the operation that was in
  * flight. */
 enum sc_hazard_code sc_hazards_free_code(enum sc_direction direction);
 
-/* Does the library make a call or touch wait that comes too early for this operation? For what a
- * GPU kernel may use, only if the option `kernels` requires it. */
+/* In mode=fix, does a call or touch that comes too early for this operation have to wait? Always
+ * for a use that surely takes place. For one that may not (a kernel's, a body's) only with
+ * kernels=order, since the wait may be for nothing. */
 bool sc_hazards_heals(const struct sc_op_info *op);
 
 /* Returns the code of a touch that came before the operation was done. */
@@ -72,8 +90,8 @@ void sc_hazards_report_touch(enum sc_hazard_code code, enum sc_action action,
                              const struct sc_ops *ops, const struct sc_buffer *buffer,
                              const struct sc_culprit *culprit);
 
-/* Decides whether each operation is a hazard and how certain, before the result of the call is
- * known (decided.h). Calls the driver: not for a libc hook that the driver may call. */
+/* Decides for each operation whether it is a hazard and whether it is observed or latent, before
+ * the call is made (decided.h). Calls the driver: not for a libc hook that the driver may call. */
 void sc_hazards_decide(struct sc_decided *decided);
 
 /* Reports the hazards that sc_hazards_decide has decided, after the call. */

@@ -3,6 +3,14 @@
  * function that has it. The reaper frees the copies.
  *
  * Thread-safe, not signal-safe. No lock of the library may be held. errno is kept. */
+
+/* Terms (docs/glossary.md):
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   reaper: the library's thread that judges hazards, reports them and frees held memory
+ *   snapshot: a copy of a small source, which the device reads instead of the source
+ *   source: the memory that a copy reads
+ */
+
 #ifndef SC_INTERPOSE_REAPER_LARGE_COPIES_H
 #define SC_INTERPOSE_REAPER_LARGE_COPIES_H
 
@@ -23,8 +31,8 @@ void sc_large_copies_keep(void *copy, size_t size_bytes, struct sc_op_info *read
  * source could not be copied, so that the device reads the source itself. */
 void sc_large_copies_await(struct sc_op_info *read);
 
-/* Counts a source that the driver would have read after its call had returned, against its
- * specification. */
+/* Counts a source that this driver would have read after the call had returned, although CUDA
+ * promises that it is read by then. */
 void sc_large_copies_count_late(void);
 
 /* Returns how many sources sc_large_copies_count_late has counted. */

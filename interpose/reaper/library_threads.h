@@ -1,4 +1,9 @@
 /* Starts threads of the library in the program's process. They take none of its signals. */
+
+/* Terms (docs/glossary.md):
+ *   guard: page protection of the memory of operations in flight
+ */
+
 #ifndef SC_INTERPOSE_REAPER_LIBRARY_THREADS_H
 #define SC_INTERPOSE_REAPER_LIBRARY_THREADS_H
 
@@ -17,8 +22,8 @@ bool sc_library_threads_start(void *(*run)(void *), size_t stack_bytes);
 void sc_library_threads_enter(const char *name);
 
 /* Does what sc_library_threads_enter does, for a thread that calls the driver: its calls invalidate
- * no stream capture. The driver allocates memory for the thread, and frees it on another one when
- * the process ends. */
+ * no stream capture. The driver allocates memory for such a thread, and frees it on another thread
+ * when the process ends. */
 void sc_library_threads_enter_driver(const char *name);
 
 /* Blocks all signals, so that signals for the process go to the program's threads. To be called by

@@ -92,25 +92,25 @@ static nvtxEventAttributes_t attributes_of(uint32_t category, enum colour colour
     };
 }
 
-static void put_thread(struct sc_text *text, int32_t thread)
+static void append_thread(struct sc_text *text, int32_t thread)
 {
     sc_text_format(text, ", thread %d", thread);
 }
 
-static const char *called(const char *runtime_api, const char *api)
+static const char *call_name(const char *runtime_api, const char *api)
 {
     return runtime_api ? runtime_api : api;
 }
 
 /* Writes the text of a hazard's mark. */
-static void put_hazard(struct sc_text *text, const struct sc_hazard *hazard)
+static void append_hazard(struct sc_text *text, const struct sc_hazard *hazard)
 {
     sc_text_format(
         text, "%s %s: %s against %s, %s, %s", sc_hazard_code_string(hazard->code),
-        sc_hazard_name(hazard->code), called(hazard->event.runtime_api, hazard->event.api),
-        called(hazard->copy.runtime_api, hazard->copy.api),
+        sc_hazard_name(hazard->code), call_name(hazard->event.runtime_api, hazard->event.api),
+        call_name(hazard->copy.runtime_api, hazard->copy.api),
         sc_hazard_certainty_string(hazard->certainty), sc_hazard_action_string(hazard->action));
-    put_thread(text, hazard->event.thread);
+    append_thread(text, hazard->event.thread);
     sc_text_put(text, hazard->label[0] ? ", in " : "");
     sc_plain_put(text, hazard->label, strlen(hazard->label));
 }
@@ -120,7 +120,7 @@ static void put_hazard(struct sc_text *text, const struct sc_hazard *hazard)
 static void show_mark(const struct sc_hazard *hazard)
 {
     SC_TEXT(text, TEXT_BYTES);
-    put_hazard(&text, hazard);
+    append_hazard(&text, hazard);
     nvtxEventAttributes_t mark = attributes_of(
         hazard->code + 1, hazard->certainty == SC_OBSERVED ? RED : ORANGE, text.bytes);
     mark.payloadType = NVTX_PAYLOAD_TYPE_UNSIGNED_INT64;
@@ -149,14 +149,14 @@ static void begin_range(int32_t thread, const char *api)
         return;
     SC_TEXT(text, TEXT_BYTES);
     sc_text_format(&text, "stalled: %s", api);
-    put_thread(&text, thread);
+    append_thread(&text, thread);
     nvtxEventAttributes_t range = attributes_of(CATEGORY_OF_STALLS, BLUE, text.bytes);
     ranges[place].id = nvtxDomainRangeStartEx(domain, &range);
     ranges[place].thread = thread;
 }
 
 /* Passes one entry of the queue to the profiler. */
-static void show(const struct entry *entry)
+static void show_entry(const struct entry *entry)
 {
     switch (entry->kind) {
     case MARK:
@@ -235,7 +235,7 @@ static void show_all(void)
     struct entry entry;
     unsigned lost;
     while (take_entry(&entry, &lost)) {
-        show(&entry);
+        show_entry(&entry);
         show_lost(lost);
     }
     for (unsigned i = 0; i < RANGES_MAX; i++)

@@ -11,6 +11,15 @@
  *
  * Without a tool each function is one load. Thread-safe; safe in libc's hooks and in the handler of
  * a fault. Locks: one of this module, a leaf. errno is kept. */
+
+/* Terms (docs/glossary.md):
+ *   hazard: a mistake that may do harm: a code, the operation it hurts, and the event
+ *   hook: our function in the place of one of the C library's
+ *   stall: to let a call or touch wait for a copy, at most stall_limit
+ *   suppressed: healed and counted, and not reported
+ *   touch: a read or write of host memory by the program, by the kernel for it, or within a call
+ */
+
 #ifndef SC_INTERPOSE_REAPER_NVTX_H
 #define SC_INTERPOSE_REAPER_NVTX_H
 
@@ -33,8 +42,8 @@ void sc_nvtx_stall_end(void);
 /* Waits until the tool has been shown everything, 0.5 s at most. */
 void sc_nvtx_await(void);
 
-/* Waits as sc_nvtx_await does, and ends open ranges and the thread, at the end of the process.
- * Later hazards and stalls are not shown. */
+/* At the end of the process: waits until the tool has been shown everything (0.5 s at most), and
+ * ends open ranges and the thread. Later hazards and stalls are not shown. */
 void sc_nvtx_stop(void);
 
 /* Resets the state in a forked child, where nothing is shown. */

@@ -137,7 +137,7 @@ static struct candidate candidate_of(const struct sc_hazard *hazard, const struc
 /* Queries the device whether the hazard counts, and how certain it is. A complete operation is no
  * hazard if the host may have learnt of its end. It is only latent if the event that shows its end
  * has other work before it: then it is not known to have been incomplete. */
-static bool is_hazard(const struct candidate *candidate, enum sc_certainty *certainty)
+static bool query_hazard(const struct candidate *candidate, enum sc_certainty *certainty)
 {
     const struct sc_ticket *ticket = &candidate->ticket;
     bool is_complete = candidate->signalled ? !sc_marks_show_incomplete(ticket, candidate->last)
@@ -154,7 +154,7 @@ bool sc_reaper_finds_hazard(const struct sc_ticket *ticket, enum sc_certainty *c
     SC_KEEP_ERRNO();
     struct candidate candidate =
         candidate_of(&(struct sc_hazard){.code = SC_HAZARD_CODE_COUNT}, ticket);
-    bool counts = is_hazard(&candidate, certainty);
+    bool counts = query_hazard(&candidate, certainty);
     return counts;
 }
 
@@ -180,7 +180,7 @@ static void count_undecided(const struct candidate *candidate, enum sc_no_verdic
 /* ---- what may be excused ---- */
 
 /* Is the hazard excused, by the final answer? Counts it if so. */
-static bool is_excused(const struct candidate *candidate)
+static bool count_if_excused(const struct candidate *candidate)
 {
     bool holds = sc_excuses_hold_at_last(&candidate->excuse);
     if (holds)
@@ -189,7 +189,7 @@ static bool is_excused(const struct candidate *candidate)
 }
 
 /* Postpones the candidate while it may be excused. False: it cannot be, or there is no room. */
-static bool postpone(const struct candidate *candidate)
+static bool postpone_candidate(const struct candidate *candidate)
 {
     if (sc_options.halt_on_error || !sc_excuses_are_awaited(&candidate->excuse))
         return false;
@@ -252,7 +252,7 @@ static void report_postponed(bool all)
     if (since_ns)
         poll_postponed(since_ns);
     while (since_ns && take_decided(&decided, all)) {
-        if (!is_excused(&decided))
+        if (!count_if_excused(&decided))
             report_candidate(&decided);
         sc_excuses_end(&decided.excuse);
         lock_reaper();
@@ -263,27 +263,27 @@ static void report_postponed(bool all)
     }
 }
 
-static void query_device_once(struct candidate *candidate)
+static void decide_once(struct candidate *candidate)
 {
     if (!candidate->is_queried)
-        candidate->counts = is_hazard(candidate, &candidate->hazard.certainty);
+        candidate->counts = query_hazard(candidate, &candidate->hazard.certainty);
     candidate->is_queried = true;
 }
 
 /* Decides a candidate, or postpones it. Returns whether it was a hazard; true also if it is
  * postponed. */
-static bool decide(const struct candidate *candidate)
+static bool decide_candidate(const struct candidate *candidate)
 {
     struct candidate given = *candidate;
     bool holds = sc_excuses_hold(&given.excuse);
     if (!holds)
-        query_device_once(&given);
+        decide_once(&given);
     if (!holds && !given.counts)
         count_undecided(&given, SC_NO_VERDICT_HEARD);
-    if (!holds && given.counts && postpone(&given))
+    if (!holds && given.counts && postpone_candidate(&given))
         return true;
     bool counts = holds || given.counts;
-    bool found = counts && !is_excused(&given) && report_candidate(&given);
+    bool found = counts && !count_if_excused(&given) && report_candidate(&given);
     sc_excuses_end(&given.excuse);
     return found;
 }
@@ -302,7 +302,7 @@ static bool decide_next_locked(void) SC_REQUIRES(reaper.lock)
     reaper.deciding++;
     SC_CHECK(check_queue());
     unlock_reaper();
-    bool found = decide(&candidate);
+    bool found = decide_candidate(&candidate);
     lock_reaper();
     reaper.found |= found;
     SC_ASSERT(reaper.deciding > 0);
@@ -366,7 +366,7 @@ uint64_t sc_reaper_gave_back(void)
     return atomic_load(&gave_back);
 }
 
-/* Ends the hold if its memory was freed; else puts it back for another try. */
+/* Ends the hold if its memory was freed. Else puts it back, so that the next pass tries again. */
 static void end_or_put_back(const struct sc_release *release, bool ended)
 {
     if (ended) {
@@ -587,7 +587,7 @@ void sc_reaper_enqueue(const struct sc_hazard *hazard, const struct sc_op_info *
     candidate.taken = op->taken;
     candidate.by_operation = finding == SC_BY_ORDER && later->ticket.number;
     if (candidate.signalled && finding == SC_BY_ORDER)
-        query_device_once(&candidate); /* now, as the operation may be complete in a moment */
+        decide_once(&candidate); /* now, as the operation may be complete in a moment */
     begin_excuse(&candidate.excuse, op, finding, later);
     lock_reaper();
     bool queued = !reaper.stopped && !reaper.stopping && reaper.count < QUEUE_MAX;
@@ -603,7 +603,7 @@ void sc_reaper_enqueue(const struct sc_hazard *hazard, const struct sc_op_info *
     unlock_reaper();
     if (!queued && candidate.signalled)
         count_undecided(&candidate, SC_NO_VERDICT_ROOM);
-    else if (!queued && !is_excused(&candidate))
+    else if (!queued && !count_if_excused(&candidate))
         sc_reaper_report(hazard);
     if (!queued)
         sc_excuses_end(&candidate.excuse);

@@ -15,6 +15,26 @@
  *
  * Thread-safe; signal-safe only where stated. Locks: the reaper's, a leaf but for the tracker's.
  * The caller may hold no lock of the library, unless a function says otherwise. */
+
+/* Terms (docs/glossary.md):
+ *   complete: finished by the device, whether or not the program knows
+ *   deallocation: every call that takes memory away (reaper/deallocation.h)
+ *   guard: page protection of the memory of operations in flight
+ *   hazard: a mistake that may do harm: a code, the operation it hurts, and the event
+ *   held: of memory: freed by the program, and kept by the library until the device is done
+ *   hold: memory that the program has freed while the device used it, kept until the device is
+ *       done
+ *   hook: our function in the place of one of the C library's
+ *   host function: a function that the driver calls in a stream's order (cuLaunchHostFunc)
+ *   latent: of a hazard: the operation was complete at the event, by luck
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   reaper: the library's thread that judges hazards, reports them and frees held memory
+ *   source: the memory that a copy reads
+ *   suppressed: healed and counted, and not reported
+ *   touch: a read or write of host memory by the program, by the kernel for it, or within a call
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ */
+
 #ifndef SC_INTERPOSE_REAPER_REAPER_H
 #define SC_INTERPOSE_REAPER_REAPER_H
 
@@ -42,9 +62,10 @@ enum sc_finding {
  * and writes it unless it is suppressed. Returns at once. With halt_on_error=1 waits until the
  * hazard is on disk, and then aborts.
  *
- * If the host may have learnt of the operation's end in a way that is not noticed, the hazard
- * counts only if the operation is still incomplete. For SC_BY_ORDER the calling thread then queries
- * the device itself, as the reaper might be too late.
+ * If the host may have learnt of the operation's end in a way that the library does not see, the
+ * program may be right, and the hazard counts only if the operation is still incomplete. For
+ * SC_BY_ORDER the calling thread then queries the device itself: by the time the reaper does, the
+ * operation may be complete.
  *
  * If a host function that has not returned may run before the operation, a touch or a missing order
  * is reported after the function has returned, unless the function is found to have waited for the
@@ -101,8 +122,8 @@ bool sc_reaper_has_stopped(void);
  * call `api`. Memory there that is held for a graph is freed. False: something is still held. */
 bool sc_reaper_await_no_hold(uintptr_t address, size_t size_bytes, const char *api);
 
-/* Wakes the reaper if memory may be held for a graph, since a graph names less memory than before.
- */
+/* Wakes the reaper if memory may be held for a graph: a graph uses less memory than before, so a
+ * hold may end. */
 void sc_reaper_graph_changed(void);
 
 /* Forgets the graph that was detached under this id (sc_graphs_detach). */
@@ -118,8 +139,8 @@ void sc_reaper_forget_graph(uintptr_t graph);
  * wherever the program ends. */
 void sc_reaper_await_all(void);
 
-/* Makes the reaper free all held memory whose operations are complete: waits until it has checked
- * all holds, 0.5 s at most. */
+/* Makes the reaper free all held memory whose operations are complete, and waits until it has
+ * checked all holds, 0.5 s at most. */
 void sc_reaper_collect(void);
 
 /* Waits until all hazards that were found before are on disk, at most as long as at the end of the

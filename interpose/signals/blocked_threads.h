@@ -10,6 +10,14 @@
  * thread before that runs a host function.) Without /proc no thread is found.
  *
  * Thread-safe. No lock; errno is kept. Not for a signal handler. */
+
+/* Terms (docs/glossary.md):
+ *   guard: page protection of the memory of operations in flight
+ *   host function: a function that the driver calls in a stream's order (cuLaunchHostFunc)
+ *   reaper: the library's thread that judges hazards, reports them and frees held memory
+ *   touch: a read or write of host memory by the program, by the kernel for it, or within a call
+ */
+
 #ifndef SC_INTERPOSE_SIGNALS_BLOCKED_THREADS_H
 #define SC_INTERPOSE_SIGNALS_BLOCKED_THREADS_H
 

@@ -112,7 +112,7 @@ static enum answer read_from_proc(uint64_t signal)
 
 /* Does the main thread have the signal unblocked? Waits while it enters or leaves the library,
  * which may take long on a loaded machine. */
-static bool accepts(uint64_t signal)
+static bool accepts_signal(uint64_t signal)
 {
     for (long waited_ns = 0, pause_ns = PAUSE_NS; waited_ns < WAIT_NS; pause_ns *= 2) {
         uint64_t kept = atomic_load(&would_accept);
@@ -142,7 +142,7 @@ bool sc_main_thread_send(int number, const siginfo_t *info)
 bool sc_main_thread_forward(int number, const siginfo_t *info)
 {
     return is_sent_to_process(number, info) && !is_main_thread() &&
-           accepts(SC_SIGNAL_BIT(number)) && sc_main_thread_send(number, info);
+           accepts_signal(SC_SIGNAL_BIT(number)) && sc_main_thread_send(number, info);
 }
 
 /* Restores the signal's origin in the main thread. */

@@ -12,6 +12,11 @@
  *
  * Signals of faults are never postponed, nor are handlers with SA_RESETHAND, which Linux has reset.
  * Thread-safe and signal-safe; no lock; errno is kept. */
+
+/* Terms (docs/glossary.md):
+ *   hook: our function in the place of one of the C library's
+ */
+
 #ifndef SC_INTERPOSE_SIGNALS_POSTPONED_SIGNAL_H
 #define SC_INTERPOSE_SIGNALS_POSTPONED_SIGNAL_H
 

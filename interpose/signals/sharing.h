@@ -13,6 +13,13 @@
  * neither for the program nor for Linux.
  *
  * Thread-safe and signal-safe; lock-free. */
+
+/* Terms (docs/glossary.md):
+ *   guard: page protection of the memory of operations in flight
+ *   hook: our function in the place of one of the C library's
+ *   touch: a read or write of host memory by the program, by the kernel for it, or within a call
+ */
+
 #ifndef SC_INTERPOSE_SIGNALS_SHARING_H
 #define SC_INTERPOSE_SIGNALS_SHARING_H
 

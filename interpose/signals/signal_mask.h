@@ -14,6 +14,13 @@
  *
  * Everything here is thread-safe and signal-safe, as the functions that it hooks are; no lock;
  * errno is kept. */
+
+/* Terms (docs/glossary.md):
+ *   guard: page protection of the memory of operations in flight
+ *   hook: our function in the place of one of the C library's
+ *   touch: a read or write of host memory by the program, by the kernel for it, or within a call
+ */
+
 #ifndef SC_INTERPOSE_SIGNALS_SIGNAL_MASK_H
 #define SC_INTERPOSE_SIGNALS_SIGNAL_MASK_H
 

@@ -231,7 +231,7 @@ static void set_handler_masks(const struct sigaction *action, ucontext_t *contex
 
 /* Lets the guard handle the fault, and returns whether it was the guard's. Meanwhile the main
  * thread counts as one on which the library blocks signals (main_thread.h). */
-static bool is_handled_by_guard(const siginfo_t *info, const ucontext_t *context)
+static bool let_guard_handle(const siginfo_t *info, const ucontext_t *context)
 {
     struct sc_fault fault = describe_fault(info, context);
     sc_main_thread_note_blocked(context);
@@ -252,7 +252,7 @@ static handler_function *handler_for(int number, siginfo_t *info, ucontext_t *co
     bool is_fault = info->si_code > 0;
     sc_single_step_cancel(context);
     sc_signals_compare_mask(context);
-    if (is_fault && is_handled_by_guard(info, context))
+    if (is_fault && let_guard_handle(info, context))
         return NULL;
     /* A signal that was sent to the process reaches a thread of the library only if the main thread
      * blocked it. It is forwarded to the main thread: the program's handler never runs here. */
@@ -329,7 +329,7 @@ static const int flags_for_us =
 
 /* Installs the library's handler, for the stack that the program's handler wants, and with
  * SA_RESTART as in the program's action. */
-static int install(const struct sigaction *program)
+static int install_handler(const struct sigaction *program)
 {
     struct sigaction ours;
     bool alternate = wants_alternate(program);
@@ -352,12 +352,12 @@ static bool take_over_locked(const struct sigaction *found)
     SC_ASSERT(sc_signals_are_locked_here());
     put_action_as_found(found);
     atomic_store(&taken_over, true);
-    return install(found) == 0;
+    return install_handler(found) == 0;
 }
 
 /* Is the library's handler installed? If not, installs it, and what was there becomes the program's
  * action. */
-static bool is_or_becomes_ours(void)
+static bool ensure_ours(void)
 {
     struct sigaction found;
     if (real_sigaction(SIGSEGV, NULL, &found) != 0)
@@ -423,13 +423,13 @@ void sc_signals_recheck_soon(void)
 /* Checks now and then whether the library's handler is still installed. Only a system call that no
  * hook sees can have changed that, and the check is a system call as well. Runtimes make such calls
  * when they start, so each check that finds no change doubles the time to the next one. */
-static bool is_still_ours(uint64_t now)
+static bool check_still_ours(uint64_t now)
 {
     if (now < atomic_load_explicit(&action_good_until, memory_order_relaxed))
         return true;
     uint64_t ns = 2 * atomic_load_explicit(&put_off_ns, memory_order_relaxed);
     ns = ns < CHECK_FIRST_NS ? CHECK_FIRST_NS : ns > CHECK_LAST_NS ? CHECK_LAST_NS : ns;
-    bool ours = is_or_becomes_ours();
+    bool ours = ensure_ours();
     atomic_store_explicit(&put_off_ns, ours ? ns : 0, memory_order_relaxed);
     atomic_store_explicit(&action_good_until, ours ? now + sc_ticks_in_ns(ns) : 0,
                           memory_order_relaxed);
@@ -445,7 +445,7 @@ enum sc_takeover sc_signals_take_over(void)
     if (sc_likely(now < atomic_load_explicit(&good_until, memory_order_relaxed)))
         return SC_TAKEOVER_DONE;
     enum sc_takeover result = share_faults();
-    if (result == SC_TAKEOVER_DONE && !is_still_ours(now))
+    if (result == SC_TAKEOVER_DONE && !check_still_ours(now))
         result = SC_TAKEOVER_REFUSED;
     if (result != SC_TAKEOVER_DONE)
         doubt_guards();
@@ -497,7 +497,7 @@ int sc_signals_change(const struct sigaction *action, struct sigaction *old)
     }
     if (!action)
         return 0;
-    if (install(action) != 0)
+    if (install_handler(action) != 0)
         return -1;
     put_action(action, kept_flags(action));
     if (action->sa_handler == SIG_IGN)

@@ -138,7 +138,7 @@ static void on_trap(int number, siginfo_t *info, void *argument)
 /* ---- before it ---- */
 
 /* Is the process traced? Then SIGTRAP is the debugger's. The answer is kept for TRACED_KEPT_NS. */
-static bool is_traced(void)
+static bool check_traced(void)
 {
     static _Atomic uint64_t good_until_ns;
     static _Atomic bool traced;
@@ -208,7 +208,7 @@ static bool begin_step(bool alternate)
 
 /* Finds out once whether the machine traps, on the current stack, since the alternate one may have
  * the fault's frame. */
-static bool does_trap(void)
+static bool try_trap(void)
 {
     if (atomic_load(&machine_traps) == UNKNOWN && begin_step(/*alternate*/ false)) {
         atomic_store(&machine_traps, try_machine() ? TRAPS : TRAPS_NOT);
@@ -224,8 +224,8 @@ bool sc_single_step_begin(const struct sc_fault *fault, uintptr_t page, sc_singl
 {
     ucontext_t *context = (ucontext_t *)(uintptr_t)fault->context;
     SC_KEEP_ERRNO();
-    bool begun = !(fault->mask & SC_SIGNAL_BIT(SIGTRAP)) && !has_flag(context) && !is_traced() &&
-                 does_trap() && begin_step(is_on_alternate_stack(context));
+    bool begun = !(fault->mask & SC_SIGNAL_BIT(SIGTRAP)) && !has_flag(context) && !check_traced() &&
+                 try_trap() && begin_step(is_on_alternate_stack(context));
     if (begun) {
         step.page = page;
         step.pc = fault->pc;

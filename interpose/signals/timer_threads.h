@@ -6,6 +6,12 @@
  * (interpose/signals/signal_mask.h), and calls the program's function.
  *
  * Thread-safe; no lock; errno is kept. */
+
+/* Terms (docs/glossary.md):
+ *   guard: page protection of the memory of operations in flight
+ *   touch: a read or write of host memory by the program, by the kernel for it, or within a call
+ */
+
 #ifndef SC_INTERPOSE_SIGNALS_TIMER_THREADS_H
 #define SC_INTERPOSE_SIGNALS_TIMER_THREADS_H
 

@@ -1,5 +1,13 @@
 /* Functions of the guard that this folder calls, and functions of this folder's higher modules that
  * its lower ones call. Async-signal-safe. Locks: those stated. */
+
+/* Terms (docs/glossary.md):
+ *   guard: page protection of the memory of operations in flight
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   touch: a read or write of host memory by the program, by the kernel for it, or within a call
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ */
+
 #ifndef SC_INTERPOSE_SIGNALS_UPWARDS_H
 #define SC_INTERPOSE_SIGNALS_UPWARDS_H
 

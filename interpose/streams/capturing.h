@@ -37,7 +37,8 @@ static inline bool sc_capturing_seen(void)
  * the driver is asked again, once for each stream. */
 void sc_capturing_changed(void);
 
-/* Asks the driver whether the stream captures. Returns true also if the driver does not answer. */
+/* Asks the driver whether the stream captures. Returns true also if the driver does not answer, so
+ * that the caller makes no call that would break a capture. */
 bool sc_capturing_may_be_on(CUstream handle);
 
 /* Returns true if a capture is open on the stream. */

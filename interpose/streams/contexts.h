@@ -6,6 +6,19 @@
  * Lock: one for all contexts. It is taken after a stream's lock, and before the lock of the
  * streams' registry (interpose/streams/streams.h). No hook of libc takes it. Thread-safe; in a
  * signal handler only functions that say "lock-free". */
+
+/* Terms (docs/glossary.md):
+ *   blocking stream: a stream without CU_STREAM_NON_BLOCKING
+ *   complete: finished by the device, whether or not the program knows
+ *   detour: an operation of the legacy stream that the library issues on a private stream
+ *   hook: our function in the place of one of the C library's
+ *   legacy stream: a context's default stream, which is ordered with all its blocking streams
+ *   mark: an event of the library's behind an operation, by which it learns that this is complete
+ *   marker stream: a stream of the library's, on which marks follow the legacy stream's work
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ */
+
 #ifndef SC_INTERPOSE_STREAMS_CONTEXTS_H
 #define SC_INTERPOSE_STREAMS_CONTEXTS_H
 
@@ -16,7 +29,7 @@
 
 #include "common/brief_lock.h"
 #include "interpose/driver/driver.h"
-#include "interpose/streams/unfinished.h"
+#include "interpose/streams/unfinished_times.h"
 
 struct sc_limit_event;
 struct sc_stream_record;
@@ -29,7 +42,8 @@ struct sc_context_marks {
     /* A blocking stream of the library's: an event on it comes after the legacy stream's work. */
     _Atomic(CUstream) marker;
     _Atomic uint64_t outlived_ticks; /* when a blocking stream of the context was last destroyed */
-    /* events on the marker stream may wait for work that the legacy stream does not wait for */
+    /* an event on the marker stream may come after work that the legacy stream does not wait for,
+     * so it may occur later than the legacy stream's work is done */
     _Atomic bool awaits;
 };
 
@@ -86,8 +100,8 @@ struct sc_context {
 
 int sc_contexts_init(void); /* 0 or -ENOMEM */
 
-/* Returns true if the calling thread holds the lock of the contexts. As sc_streams_are_locked_here.
- */
+/* Returns true if the calling thread holds the lock of the contexts: for a signal handler, which
+ * may have interrupted a call of the library's. Takes no lock. */
 bool sc_contexts_are_locked_here(void);
 
 /* Returns the record of the calling thread's current context, or NULL. */

@@ -168,10 +168,10 @@ void sc_doubts_function_returned(unsigned call, bool is_plain)
     sc_library_lock_release(&doubts_lock);
 }
 
-/* Was the thread unable to release a function since the last check? So while it waits for the
- * operation itself, or has ended. If the access was made by a host function: when that has
- * returned, since its thread may run others. */
-static bool could_not_open_gate(const struct doubt *doubt)
+/* Since the last check, was the thread unable to do what a function may have waited for? That is so
+ * while it waits for the operation itself, and when it has ended. If a host function made the
+ * access: when that function has returned, since its thread may run others. */
+static bool could_not_release(const struct doubt *doubt)
 {
     if (doubt->within)
         return !sc_host_functions_is_open(doubt->within);
@@ -179,12 +179,12 @@ static bool could_not_open_gate(const struct doubt *doubt)
            sc_host_functions_time_of(doubt->thread) == 0;
 }
 
-/* Counts in which checks the functions were running. A function that runs while the thread cannot
- * release it has not waited for the thread. */
-static void look_at(struct doubt *doubt)
+/* Counts in how many checks each function was running. A function that runs on while the thread
+ * cannot release it has not waited for the thread. */
+static void check_functions(struct doubt *doubt)
 {
     SC_ASSERT_HELD(&doubts_lock);
-    bool is_powerless = could_not_open_gate(doubt);
+    bool is_powerless = could_not_release(doubt);
     for (unsigned i = 0; i < listed_count(doubt); i++) {
         struct function *function = &doubt->functions[i];
         unsigned steps = function->launched ? sc_host_functions_steps(function->launched) : 0;
@@ -205,7 +205,7 @@ void sc_doubts_look(unsigned doubt)
     SC_ASSERT(doubt <= DOUBTS_MAX);
     sc_library_lock_acquire(&doubts_lock);
     SC_ASSERT(doubts[doubt - 1].is_used);
-    look_at(&doubts[doubt - 1]);
+    check_functions(&doubts[doubt - 1]);
     sc_library_lock_release(&doubts_lock);
 }
 

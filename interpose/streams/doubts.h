@@ -1,15 +1,24 @@
-/* Decides, in mode=report, whether an access to memory that came too early by order is reported, if
- * a host function of the program was still to return before the operation. Such a function may wait
- * for the accessing thread, and then the access is correct.
+/* Decides, in mode=report, whether a touch of memory in flight is reported if a host function of
+ * the program stands before the operation and has not returned. Such a function may wait for the
+ * accessing thread, and then the access is correct.
  *
  * In mode=report an access is not delayed, so nothing shows at once whether the function would have
- * returned without what the thread did. So the access raises a doubt, about each such function. The
- * access is reported only if each function is seen to go on while the thread cannot release it any
- * more: while the thread waits for the operation itself, or has ended. A function that polls for
- * the thread would not go on then. A function that returns before the accessing call has returned
- * has not waited for what the thread does after that call.
+ * returned without what the thread did. So the access raises a doubt about each such function: may
+ * the function have waited for the accessing thread? The access is reported only if each function
+ * is seen to go on while that thread can no longer be what it waits for: while the thread waits for
+ * the operation itself, or has ended. A function that polls for the thread would not go on then. A
+ * function that returns before the accessing call has returned has not waited for what the thread
+ * does after that call.
  *
  * Locks: one of its own, a leaf. */
+
+/* Terms (docs/glossary.md):
+ *   host function: a function that the driver calls in a stream's order (cuLaunchHostFunc)
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   point: all work issued on a stream so far, with what that work had waited for (its clock)
+ *   ticket: the name of an operation: its stream, its number there, and its epoch
+ */
+
 #ifndef SC_INTERPOSE_STREAMS_DOUBTS_H
 #define SC_INTERPOSE_STREAMS_DOUBTS_H
 
@@ -26,9 +35,10 @@ struct sc_ticket;
 unsigned sc_doubts_begin(const struct sc_op_info *op, const struct sc_ticket *ticket);
 void sc_doubts_end(unsigned doubt);
 
-/* Tie doubts to the call that the thread is about to make: those that it has raised since
- * sc_doubts_raised() returned `before`. sc_doubts_wait_ends() ends the call. One load if there is
- * no such doubt. */
+/* Tie to the call that the thread is about to make those doubts that it has raised since
+ * sc_doubts_raised() returned `before`: a function that returns during the call has not waited for
+ * what the thread does after it. sc_doubts_wait_ends() ends the call. One load if there is no such
+ * doubt. */
 uint64_t sc_doubts_raised(void);
 void sc_doubts_call_begins(uint64_t before);
 
@@ -37,8 +47,8 @@ void sc_doubts_call_begins(uint64_t before);
  * for nobody. One load if there is no doubt. */
 void sc_doubts_function_returned(unsigned call, bool is_plain);
 
-/* Checks what the doubt's functions do. Called about every millisecond until they have returned.
- * Makes some system calls. */
+/* Checks whether the doubt's functions go on or sleep. Called about every millisecond until they
+ * have returned. Makes some system calls. */
 void sc_doubts_look(unsigned doubt);
 
 /* Returns true if one of the doubt's functions may have waited for the thread, as far as is known.

@@ -169,14 +169,15 @@ uint32_t sc_host_functions_stream_now(uint32_t stream)
     return own && sc_unfinished_is_clear(own) ? stream : 0;
 }
 
-/* Is `stream` the operation's, or has the operation's stream joined work that is not known? */
+/* May the operation come after work on `stream`? Yes if that is its own stream, or if its stream
+ * has waited for work that is not known. */
 static bool may_follow(uint32_t stream, const struct sc_op_info *op)
 {
     return stream == op->ticket.stream || sc_host_functions_stream_now(op->ticket.stream) == 0;
 }
 
 /* Looks at the function's code. This is done when somebody asks, and not at each launch. */
-static void look_at_code(struct call *call)
+static void read_code_once(struct call *call)
 {
     atomic_store(&call->is_plain, sc_plain_functions_is_one(atomic_load(&call->function)));
     atomic_store(&call->is_asked, true);
@@ -190,7 +191,7 @@ static bool may_precede(struct call *call, const struct sc_op_info *op)
     if (launched == 0 || launched >= op->ticks || !may_follow(atomic_load(&call->stream), op))
         return false;
     if (!atomic_load(&call->is_asked))
-        look_at_code(call);
+        read_code_once(call);
     return !atomic_load(&call->is_plain);
 }
 
@@ -252,7 +253,7 @@ bool sc_host_functions_was_plain(unsigned call)
     if (!own || !atomic_load(&own->is_asked))
         return false;
     if (!atomic_load(&own->is_plain)) /* the loader may have bound its calls since */
-        look_at_code(own);
+        read_code_once(own);
     return atomic_load(&own->is_plain);
 }
 
@@ -369,7 +370,7 @@ static bool has_waited_too_long(const struct call *call, uint64_t waits_since_ns
 
 /* Checks the thread of a running function: is the function known to wait, late, or found asleep
  * again and again? */
-static void look_at_call(struct call *call, uint64_t waits_since_ns)
+static void check_call(struct call *call, uint64_t waits_since_ns)
 {
     int32_t thread = atomic_load(&call->thread);
     uint64_t now_ns = sc_now_ns();
@@ -399,7 +400,7 @@ void sc_host_functions_poll(uint64_t waits_since_ns)
         return;
     for (unsigned i = 0; i < CALLS_MAX; i++)
         if (atomic_load(&calls[i].launched))
-            look_at_call(&calls[i], waits_since_ns);
+            check_call(&calls[i], waits_since_ns);
 }
 
 /* Did the operation come after this past call, which returned only after the access? */

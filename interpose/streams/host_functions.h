@@ -2,8 +2,8 @@
  *
  * Work after a host function is in flight until the function has returned. Still, the program may
  * correctly use the memory of that work if the function returns only when the program tells it to,
- * as when it waits for a semaphore that the program posts. If an access waited for that work, it
- * would wait for itself.
+ * as when it waits for a semaphore that the program posts. If the library let an access wait for
+ * that work, the access would wait for itself.
  *
  * So functions that wait for the program's threads have to be recognised. A function that waits for
  * a semaphore, a condition, a barrier, or a futex without a time limit counts as waiting. Others
@@ -18,6 +18,15 @@
  * never counts as open in the questions below.
  *
  * Locks: none. All functions are async-signal-safe, and for any thread. */
+
+/* Terms (docs/glossary.md):
+ *   host function: a function that the driver calls in a stream's order (cuLaunchHostFunc)
+ *   in flight: issued, and the host does not know yet that it is done
+ *   not watched: of an operation: an early touch of it could not be seen
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   ticks: a time of the processor's counter
+ */
+
 #ifndef SC_INTERPOSE_STREAMS_HOST_FUNCTIONS_H
 #define SC_INTERPOSE_STREAMS_HOST_FUNCTIONS_H
 
@@ -32,11 +41,11 @@ struct sc_op_info;
  * recognised again, or 0. */
 unsigned sc_host_functions_launched(uint64_t ticks, uint32_t stream, uintptr_t function);
 
-/* Removes a function that was not launched after all. */
+/* Removes a function that was not launched after all, since the driver has refused it. */
 void sc_host_functions_dropped(unsigned call);
 
-/* Called before and after the function, on the thread that runs it. `launched_ticks`: sc_ticks() at
- * its launch. */
+/* Called before and after the program's function, on the thread of the driver that runs it.
+ * `launched_ticks`: sc_ticks() at its launch. */
 void sc_host_functions_note_begun(unsigned call, uint64_t launched_ticks);
 void sc_host_functions_note_ended(unsigned call);
 

@@ -132,7 +132,7 @@ static void destroy_event(const struct sc_context *context, CUevent event)
         sc_real.cuEventDestroy_v2(event);
 }
 
-static void give_to_context(struct sc_context *context, CUevent event)
+static void keep_in_context(struct sc_context *context, CUevent event)
 {
     SC_ASSERT(event != NULL);
     if (!keep_spare_event(context, event))
@@ -141,14 +141,14 @@ static void give_to_context(struct sc_context *context, CUevent event)
 
 /* Keeps the event for the stream's next marks, or, if the stream has enough, for the context's. So
  * threads with streams of their own do not compete for the context's lock. */
-static void give_event(struct sc_stream_record *stream, CUevent event)
+static void keep_event(struct sc_stream_record *stream, CUevent event)
 {
     SC_ASSERT_HELD(&stream->lock);
     struct sc_stream_marks *marks = &stream->marks;
     if (marks->spare_count < SC_MARKS_SPARE)
         marks->spare[marks->spare_count++] = event;
     else
-        give_to_context(stream->context, event);
+        keep_in_context(stream->context, event);
 }
 
 /* Destroys the context's unused events. */
@@ -260,7 +260,7 @@ static void pop_mark(struct sc_stream_record *stream)
     struct sc_stream_marks *marks = &stream->marks;
     SC_ASSERT_HELD(&stream->lock);
     SC_ASSERT(marks->count > 0);
-    give_event(stream, mark_at(marks, 0)->event);
+    keep_event(stream, mark_at(marks, 0)->event);
     marks->first = (marks->first + 1) % ring_room(marks);
     marks->count--;
     SC_CHECK_OF(marks->count, check_marks(stream));
@@ -290,7 +290,7 @@ void sc_marks_drop(struct sc_stream_record *stream)
     if (marks->fence && !dead)
         sc_real.cuEventDestroy_v2(marks->fence);
     for (unsigned i = 0; i < marks->spare_count && !dead; i++)
-        give_to_context(stream->context, marks->spare[i]);
+        keep_in_context(stream->context, marks->spare[i]);
     marks->count = 0;
     marks->fence = NULL;
     marks->spare_count = 0;
@@ -454,7 +454,7 @@ static void record_mark_locked(struct sc_stream_record *stream) SC_REQUIRES(stre
         return;
     }
     if (event && !full)
-        give_event(stream, event);
+        keep_event(stream, event);
     if (is_lost(result))
         sc_track_note_complete(&sc_track, stream->id, number);
 }
@@ -549,7 +549,7 @@ void sc_marks_issued_alone(struct sc_stream_record *stream, uint64_t now_ticks)
     sc_marks_issued(stream, MARK_BYTES_MIN, /*snapshotted=*/false, now_ticks);
 }
 
-static bool is_behind_marks(const struct sc_stream_marks *marks, const _Atomic uint64_t *number)
+static bool is_after_marks(const struct sc_stream_marks *marks, const _Atomic uint64_t *number)
 {
     return atomic_load_explicit(number, memory_order_relaxed) >
            atomic_load_explicit(&marks->marked, memory_order_relaxed);
@@ -560,10 +560,12 @@ void sc_marks_issued_on_device(struct sc_stream_record *stream, uint64_t number)
     atomic_store_explicit(&stream->marks.of_device, number, memory_order_relaxed);
 }
 
+/* Does an operation need a mark before such other work? Which ones do is said with enum sc_before.
+ */
 static bool needs_mark(const struct sc_stream_marks *marks, enum sc_before what)
 {
-    return is_behind_marks(marks, what == SC_BEFORE_DEVICE_WORK ? &marks->needed : &marks->owed) ||
-           (what == SC_BEFORE_SIGNAL && is_behind_marks(marks, &marks->of_device));
+    return is_after_marks(marks, what == SC_BEFORE_DEVICE_WORK ? &marks->needed : &marks->owed) ||
+           (what == SC_BEFORE_SIGNAL && is_after_marks(marks, &marks->of_device));
 }
 
 /* May a mark come after something for which the legacy stream does not wait? The mark's stream may
@@ -599,7 +601,7 @@ void sc_marks_cover(struct sc_stream_record *stream)
 
 /* Records a mark, and orders a signal on the stream `signal` after it. (When a missed call is
  * noted, the mark would come after the signal, so nothing is recorded.) */
-static void lead(struct sc_stream_record *stream, const struct sc_stream_record *signal)
+static void order_signal(struct sc_stream_record *stream, const struct sc_stream_record *signal)
 {
     if (sc_replaying_follows())
         return;
@@ -612,7 +614,7 @@ static void lead(struct sc_stream_record *stream, const struct sc_stream_record 
 static void cover_blocking(void *legacy, struct sc_stream_record *stream)
 {
     if (stream->kind == SC_STREAM_BLOCKING && !sc_streams_is_capturing(stream))
-        lead(stream, legacy);
+        order_signal(stream, legacy);
 }
 
 void sc_marks_note_tail_of_thread(struct sc_stream_record *stream)
@@ -626,12 +628,12 @@ void sc_marks_before_work(struct sc_stream_record *stream, enum sc_before what)
 {
     struct sc_stream_marks *marks = &stream->marks;
     if (what == SC_BEFORE_SIGNAL) {
-        lead(stream, stream);
+        order_signal(stream, stream);
         if (stream->kind == SC_STREAM_LEGACY)
             sc_streams_each(stream->context, cover_blocking, stream);
     } else if (sc_unlikely(needs_mark(marks, what))) {
         add_mark_at_work(stream);
-    } else if (is_behind_marks(marks, &marks->owed)) {
+    } else if (is_after_marks(marks, &marks->owed)) {
         /* The work will stand between these operations and their mark. */
         uint64_t owed = atomic_load_explicit(&marks->owed, memory_order_relaxed);
         atomic_store_explicit(&marks->loose, owed, memory_order_relaxed);
@@ -653,7 +655,7 @@ static void forget_tail_if_idle(struct sc_stream_record *stream)
 
 bool sc_marks_is_fenced(const struct sc_stream_record *stream)
 {
-    return sc_track_is_due(&sc_track, stream->id);
+    return sc_track_is_tied(&sc_track, stream->id, SC_TIE_DUE);
 }
 
 /* Records the fence: the event that shows when a blocking stream's work is done, even when the
@@ -695,7 +697,7 @@ void sc_marks_outlive_locked(struct sc_stream_record *stream) SC_REQUIRES(stream
     atomic_store_explicit(&stream->context->marks.outlived_ticks, sc_unfinished_now(stream),
                           memory_order_relaxed);
     if (event)
-        give_event(stream, event);
+        keep_event(stream, event);
     sc_relaxed_end(&relaxed);
     sc_contexts_pop();
 }
@@ -728,7 +730,7 @@ void sc_marks_wait_for_itself(struct sc_stream_record *stream)
         if (waits)
             count_taken_early(stream);
         if (event)
-            give_event(stream, event);
+            keep_event(stream, event);
         sc_relaxed_end(&relaxed);
         sc_contexts_pop();
     }
@@ -738,7 +740,7 @@ void sc_marks_wait_for_itself(struct sc_stream_record *stream)
 }
 
 /* Is a mark after the operation of this number? */
-static bool covered_by_marks(struct sc_stream_record *stream, uint64_t number)
+static bool is_covered(struct sc_stream_record *stream, uint64_t number)
 {
     return stream->marks.count && newest_mark(&stream->marks)->number >= number;
 }
@@ -754,7 +756,7 @@ bool sc_marks_show_complete(const struct sc_ticket *ticket)
         return true;
     pthread_mutex_lock(&stream->lock);
     if (stream->id == ticket->stream && !sc_contexts_is_quiet(stream->context)) { /* or recycled */
-        if (!covered_by_marks(stream, ticket->number))
+        if (!is_covered(stream, ticket->number))
             sc_marks_add_locked(stream);
         sc_marks_poll_locked(stream);
     }
@@ -847,7 +849,7 @@ static CUevent event_behind_locked(struct sc_stream_record *stream, const struct
     uint64_t number = ticket->number;
     if (stream->id != ticket->stream || sc_contexts_is_quiet(stream->context))
         return NULL;
-    if (!covered_by_marks(stream, number))
+    if (!is_covered(stream, number))
         sc_marks_add_locked(stream);
     for (unsigned i = 0; i < stream->marks.count; i++)
         if (mark_at(&stream->marks, i)->number >= number)

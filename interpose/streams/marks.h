@@ -1,5 +1,6 @@
 /* Marks. A mark is an event of the library's that is recorded after operations of a stream; when it
- * has occurred, they are complete.
+ * has occurred, they are complete. So marks tell whether an operation was complete when its memory
+ * was touched or freed.
  *
  * To record one after every copy would cost a tenth of the copy. So a mark is recorded
  * - after a large copy, and after the first copy after a pause;
@@ -13,6 +14,22 @@
  *
  * The _locked functions need the stream's lock. Each function may call the driver. None changes the
  * current context, the capture state of any stream, or errno. */
+
+/* Terms (docs/glossary.md):
+ *   blocking stream: a stream without CU_STREAM_NON_BLOCKING
+ *   complete: finished by the device, whether or not the program knows
+ *   fence: an event behind what a stream had before it began to capture
+ *   legacy stream: a context's default stream, which is ordered with all its blocking streams
+ *   mark: an event of the library's behind an operation, by which it learns that this is complete
+ *   marker stream: a stream of the library's, on which marks follow the legacy stream's work
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   reaper: the library's thread that judges hazards, reports them and frees held memory
+ *   snapshot: a copy of a small source, which the device reads instead of the source
+ *   source: the memory that a copy reads
+ *   ticket: the name of an operation: its stream, its number there, and its epoch
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ */
+
 #ifndef SC_INTERPOSE_STREAMS_MARKS_H
 #define SC_INTERPOSE_STREAMS_MARKS_H
 
@@ -85,7 +102,8 @@ static inline void sc_marks_note_wait(struct sc_stream_record *stream)
     atomic_store(&stream->marks.awaits, true);
 }
 
-/* Notes the time of work on a per-thread default stream. */
+/* Notes the time of work on a per-thread default stream, on which only its own thread can record a
+ * mark later. */
 void sc_marks_note_tail_of_thread(struct sc_stream_record *stream);
 
 /* Notes work on the stream that gets no mark. Called before the driver's call and again after it,
@@ -116,10 +134,10 @@ CUevent sc_marks_newest_locked(struct sc_stream_record *stream) SC_REQUIRES(stre
 
 /* Records a mark if operations were issued after the last one. */
 void sc_marks_add_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock);
-/* Does the same on each of the context's streams; no lock may be held. */
+/* Records a mark on each of the context's streams that needs one; no lock may be held. */
 void sc_marks_add_all(struct sc_context *context);
-/* Does the same as sc_marks_add_all for the context with its green contexts, before all of them
- * wait for work elsewhere. */
+/* Records such marks in the context and in its green contexts, before all of them wait for work
+ * elsewhere: a later mark would come after that work. */
 void sc_marks_add_family(struct sc_context *context);
 
 /* Asks the driver which of the stream's marks have occurred, and notes in the tracker that
@@ -177,8 +195,9 @@ static inline void sc_marks_void_locked(struct sc_stream_record *stream) SC_REQU
  * another thread). */
 bool sc_marks_show_complete(const struct sc_ticket *ticket);
 
-/* Returns true if no other work comes between the operation and its mark. If some does, the mark
- * may not have occurred although the operation is complete. */
+/* Returns true if no other work comes between the operation and its mark, so that the mark tells
+ * how far the operation itself is. If other work does, the mark may not have occurred although the
+ * operation is complete. */
 bool sc_marks_stand_close(const struct sc_ticket *ticket);
 
 /* Asks the device again and again until the operation is complete; returns false if it is not by
@@ -193,9 +212,10 @@ bool sc_marks_show_incomplete(const struct sc_ticket *ticket, uint64_t last);
 /* Makes later work on `stream` wait for the operation. Returns false if that is impossible. */
 bool sc_marks_order_after(struct sc_stream_record *stream, const struct sc_ticket *ticket);
 
-/* Does the same as sc_marks_order_after by a function of the caller's, which makes the stream wait
- * for the event and returns whether it did. That function may take no lock of a stream. It is not
- * called if there is nothing to wait for. */
+/* Makes later work wait for the operation (sc_marks_order_after) by a function of the caller's,
+ * which may let the wait end early (reaper/edges.h). The function makes the stream wait for the
+ * event and returns whether it did. That function may take no lock of a stream. It is not called if
+ * there is nothing to wait for. */
 typedef bool sc_marks_wait(void *context, CUstream stream, CUevent event);
 bool sc_marks_order_by(struct sc_stream_record *stream, const struct sc_ticket *ticket,
                        sc_marks_wait *wait, void *context);

@@ -136,7 +136,7 @@ struct way {
     uintptr_t returns[CALLS_MAX];
 };
 
-static enum end follow(struct walk *walk, struct way way);
+static enum end follow_path(struct walk *walk, struct way way);
 
 /* Notes how the instruction changes what is known of the result register and of the last
  * comparison. */
@@ -216,7 +216,7 @@ static bool follow_call_or_jump(struct way *way, const struct sc_instruction *re
 }
 
 /* Returns 1 if the branch is taken, 0 if not, or -1 if that is not known. */
-static int is_taken(const struct way *way, enum sc_instruction_condition condition)
+static int branch_taken(const struct way *way, enum sc_instruction_condition condition)
 {
     switch (condition) {
     case SC_IF_EQUAL:
@@ -238,15 +238,15 @@ static enum end follow_both(struct walk *walk, const struct way *way, uintptr_t 
     other.pc = target;
     if (++walk->forks > FORKS_MAX)
         return MAY_WAIT;
-    enum end end = follow(walk, *way);
-    enum end others = end == MAY_WAIT ? MAY_WAIT : follow(walk, other);
+    enum end end = follow_path(walk, *way);
+    enum end others = end == MAY_WAIT ? MAY_WAIT : follow_path(walk, other);
     if (way->has_slept && end == RETURNS && others == RETURNS)
         return MAY_WAIT;
     return end > others ? end : others;
 }
 
 /* Follows the path to its end. Returns the worst end of all paths that branch off. */
-static enum end follow(struct walk *walk, struct way way)
+static enum end follow_path(struct walk *walk, struct way way)
 {
     enum end end;
     while (walk->steps++ < STEPS_MAX) {
@@ -262,7 +262,7 @@ static enum end follow(struct walk *walk, struct way way)
                 return end;
             break;
         case SC_WAY_BRANCH: {
-            int taken = is_taken(&way, read.condition);
+            int taken = branch_taken(&way, read.condition);
             way.pc += taken == 1 ? read.target - way.pc : read.length;
             if (taken < 0)
                 return follow_both(walk, &way, read.target);
@@ -290,7 +290,7 @@ static void answer_question(void *argument)
 {
     struct question *question = argument;
     struct walk walk = {.steps = 0};
-    question->is_plain = follow(&walk, (struct way){.pc = question->function}) == RETURNS;
+    question->is_plain = follow_path(&walk, (struct way){.pc = question->function}) == RETURNS;
 }
 
 /* Is there nothing in the function's code that can wait for the program? To walk through the code

@@ -14,6 +14,12 @@
  *
  * No lock; thread- and signal-safe; errno is kept. Takes some microseconds, and a system call for
  * each 256 bytes of code. Runs on a spare stack if the thread's has little room. */
+
+/* Terms (docs/glossary.md):
+ *   host function: a function that the driver calls in a stream's order (cuLaunchHostFunc)
+ *   plain host function: a host function whose code shows that it can wait for nobody
+ */
+
 #ifndef SC_INTERPOSE_STREAMS_PLAIN_FUNCTIONS_H
 #define SC_INTERPOSE_STREAMS_PLAIN_FUNCTIONS_H
 

@@ -11,5 +11,5 @@ struct sc_stream_record *sc_streams_find_simple_legacy(enum sc_simplicity least,
         return NULL;
     struct sc_context *context = sc_contexts_current();
     struct sc_stream_record *stream = context ? context->legacy_stream : NULL;
-    return stream && !sc_stream_front_has_ties(stream->front, ties) ? stream : NULL;
+    return stream && !sc_streams_is_tied(stream, ties) ? stream : NULL;
 }

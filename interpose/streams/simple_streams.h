@@ -1,6 +1,11 @@
 /* Finds the stream of a simple call: a call that does nothing but work on its own stream.
  *
  * Thread-safe, not signal-safe. No lock. */
+
+/* Terms (docs/glossary.md):
+ *   legacy stream: a context's default stream, which is ordered with all its blocking streams
+ */
+
 #ifndef SC_INTERPOSE_STREAMS_SIMPLE_STREAMS_H
 #define SC_INTERPOSE_STREAMS_SIMPLE_STREAMS_H
 
@@ -10,13 +15,21 @@
 #include "interpose/driver/driver.h"
 #include "interpose/streams/streams.h"
 #include "track/stream_front.h"
+#include "track/track_streams.h"
 
 struct sc_stream_record;
 
-/* Returns the stream's record if the process is at least as simple as `least` (enum sc_simplicity)
- * and the stream has none of these ties (enum sc_ties). NULL: the caller has to take the slow way
- * (sc_streams_find). Only one place of the hash table is looked at, where another stream's record
- * may be; so the record's own handle is compared. */
+/* Does one of these ties (enum sc_ties) bind the stream's next call? */
+SC_INLINED bool sc_streams_is_tied(const struct sc_stream_record *stream, unsigned ties)
+{
+    return sc_unlikely(sc_stream_front_has_ties(stream->front, ties)) &&
+           sc_track_is_tied(&sc_track, stream->id, ties);
+}
+
+/* Returns the stream's record if nothing rare goes on in the process (`least`: enum sc_simplicity
+ * says what counts as rare) and none of these ties (enum sc_ties) binds the stream. NULL: the
+ * caller has to take the slow way (sc_streams_find). Only one place of the hash table is looked at,
+ * where another stream's record may be; so the record's own handle is compared. */
 SC_INLINED struct sc_stream_record *sc_streams_find_simple(enum sc_simplicity least,
                                                            CUstream handle, unsigned ties)
 {
@@ -26,7 +39,7 @@ SC_INLINED struct sc_stream_record *sc_streams_find_simple(enum sc_simplicity le
         sc_handle_pointer(sc_handles_guess(&sc_streams_by_handle, (uintptr_t)handle));
     return sc_likely(stream && stream->handle == handle &&
                      !atomic_load_explicit(&stream->gone, memory_order_relaxed) &&
-                     !(ties && sc_stream_front_has_ties(stream->front, ties)))
+                     (!ties || !sc_streams_is_tied(stream, ties)))
                ? stream
                : NULL;
 }
@@ -37,13 +50,13 @@ SC_INLINED bool sc_streams_has_handle(CUstream handle)
     return sc_likely((uintptr_t)handle > (uintptr_t)CU_STREAM_PER_THREAD);
 }
 
-/* Does the same as sc_streams_find_simple for the legacy stream, which is found by the current
- * context. NULL also if the handle names another stream. */
+/* Finds the legacy stream, if it is simple in that sense. It has no handle of its own, so it is
+ * found by the current context. NULL also if the handle names another stream. */
 struct sc_stream_record *sc_streams_find_simple_legacy(enum sc_simplicity least, CUstream handle,
                                                        bool per_thread, unsigned ties);
 
-/* Does the same as sc_streams_find_simple_legacy for any stream. `per_thread`: the call is a _ptsz
- * variant. */
+/* Finds the stream of any handle, the legacy stream's included, if it is simple in that sense.
+ * `per_thread`: the call is a _ptsz variant. */
 SC_INLINED struct sc_stream_record *sc_streams_find_any_simple(enum sc_simplicity least,
                                                                CUstream handle, bool per_thread,
                                                                unsigned ties)

@@ -16,6 +16,7 @@
 #include "interpose/streams/capturing.h"
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/marks.h"
+#include "interpose/streams/unfinished.h"
 #include "track/order_calls.h"
 #include "track/stream_front.h"
 #include "track/track.h"
@@ -125,7 +126,7 @@ int sc_streams_init(void)
 }
 
 /* Frees the record for another stream. */
-static void give_record_locked(struct sc_stream_record *stream) SC_REQUIRES(registry_lock)
+static void free_record_locked(struct sc_stream_record *stream) SC_REQUIRES(registry_lock)
 {
     SC_ASSERT_HELD(&registry_lock);
     SC_ASSERT(stream != spare_records);
@@ -202,7 +203,7 @@ static void recycle_former_record_locked(uint32_t id) SC_REQUIRES(registry_lock)
     sc_marks_drop(former);
     former->id = 0;
     pthread_mutex_unlock(&former->lock);
-    give_record_locked(former);
+    free_record_locked(former);
 }
 
 /* ---- streams that are gone ---- */
@@ -263,7 +264,7 @@ static void put_or_recycle_locked(struct sc_stream_record *stream, bool spent)
         unlink_locked(stream);
         sc_marks_drop(stream);
         stream->id = 0;
-        give_record_locked(stream);
+        free_record_locked(stream);
     }
 }
 
@@ -350,7 +351,7 @@ static struct sc_stream_record *add_record_locked(CUstream handle, enum sc_strea
             return stream;
         }
     }
-    give_record_locked(stream);
+    free_record_locked(stream);
     return NULL;
 }
 

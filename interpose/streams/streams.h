@@ -7,13 +7,29 @@
  *
  * The driver is asked about the marks (completion events, marks.h) of a destroyed stream only if a
  * hold waits for that stream. So whenever a stream is created or destroyed, the marks of two
- * destroyed streams are checked. Thus their operations become known as complete some day, and their
- * records and events can be used again.
+ * destroyed streams are checked. So their operations are found complete at some time even if nobody
+ * asks, and their records and events can be used again.
  *
  * A stream's lock keeps its driver handle alive: it is held over the library's own calls on that
  * stream, and taken by the wrappers that destroy the stream or begin a capture on it. Order of
  * locks: a stream's, the contexts', the registry's, the tracker's. No hook of libc takes any of the
  * first three. */
+
+/* Terms (docs/glossary.md):
+ *   blocking stream: a stream without CU_STREAM_NON_BLOCKING
+ *   complete: finished by the device, whether or not the program knows
+ *   detour: an operation of the legacy stream that the library issues on a private stream
+ *   hook: our function in the place of one of the C library's
+ *   legacy stream: a context's default stream, which is ordered with all its blocking streams
+ *   mark: an event of the library's behind an operation, by which it learns that this is complete
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   origin: the call that made a buffer or a stream, with its stack
+ *   owe: of a stream: it cannot wait for a detour now, and has to wait later
+ *   snapshot: a copy of a small source, which the device reads instead of the source
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ *   wrapper: our function in the place of one of the driver's
+ */
+
 #ifndef SC_INTERPOSE_STREAMS_STREAMS_H
 #define SC_INTERPOSE_STREAMS_STREAMS_H
 
@@ -23,8 +39,9 @@
 #include <stdint.h>
 
 #include "common/points.h"
+#include "interpose/base/compiler.h"
 #include "interpose/streams/capturing.h"
-#include "interpose/streams/unfinished.h"
+#include "interpose/streams/unfinished_times.h"
 
 struct sc_context;
 struct sc_handles;
@@ -34,8 +51,8 @@ struct sc_stream_front;
 struct sc_mark {
     CUevent event;
     uint64_t number; /* the last operation before it */
-    /* Of the operations between the mark before and this one: the last that other work comes after
-     * before this mark. */
+    /* The last operation before this mark that other work follows, so that the mark may occur later
+     * than the operation is complete; it lies after the mark before. */
     uint64_t loose : 63;
     /* a signal (the device tells the host unseen) that comes after the operations also comes after
      * the mark */
@@ -81,8 +98,8 @@ struct sc_stream_record {
     /* The stream that the record is for. */
     /* points with a smaller number are of a former stream with this record */
     _Atomic uint64_t since_number;
-    /* From here on lies what each call looks at, to the first of what is unfinished: on x86-64 in
-     * one cache line, as blocks of an arena begin in the midst of one. */
+    /* The members from here to the first of `unfinished` are read by each call. On x86-64 they lie
+     * in one cache line, as blocks of an arena begin in the midst of one. */
     const struct sc_stream_front *front; /* the tracker's part of the stream */
     CUstream handle;
     struct sc_context *context;
@@ -90,8 +107,9 @@ struct sc_stream_record {
     enum sc_stream_kind kind;
     int32_t owner;     /* the only thread that can name a per-thread default stream; 0 on others */
     _Atomic bool gone; /* the handle names no stream, or another one */
-    /* Must it wait, once its capture has ended, for the event behind the context's last detour? A
-     * blocking stream that is first met while the legacy stream owes this wait owes it as well. */
+    /* Must the stream wait, once its capture has ended, for the event behind the context's last
+     * detour? While it captures it cannot. A blocking stream that gets its record while the legacy
+     * stream owes this wait owes it as well. */
     _Atomic bool owes_wait;
     struct sc_unfinished unfinished;
     struct sc_capturing capturing;

@@ -5,6 +5,7 @@
 #include "interpose/base/compiler.h"
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/streams.h"
+#include "track/stream_front.h"
 #include "track/track_streams.h"
 
 #include "common/poison.h"
@@ -34,7 +35,7 @@ static uint64_t later(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-static bool is_family(const struct sc_stream_record *stream)
+static bool is_in_family(const struct sc_stream_record *stream)
 {
     return stream->kind != SC_STREAM_NONBLOCKING;
 }
@@ -126,7 +127,7 @@ static uint64_t read_clock(struct sc_stream_record *stream)
 {
     uint64_t own = later(get(&stream->unfinished.own_ticks), get(&stream->unfinished.joined_ticks));
     uint64_t now = later(sc_ticks_not_early(), own + 1);
-    if (is_family(stream))
+    if (is_in_family(stream))
         raise_to(&stream->context->unfinished.latest_ticks, now);
     return now;
 }
@@ -138,7 +139,7 @@ SC_INLINED uint64_t note_work_at(struct sc_stream_record *stream, uint64_t now, 
     struct sc_unfinished *unfinished = &stream->unfinished;
     note_ever(&work_was_ever);
     raise_to(is_own ? &unfinished->own_ticks : &unfinished->joined_ticks, now);
-    if (is_family(stream))
+    if (is_in_family(stream))
         raise_to(&stream->context->unfinished.family.own_ticks, now);
     if (stream->kind == SC_STREAM_LEGACY)
         raise_to(&stream->context->unfinished.legacy_ticks, now);
@@ -151,7 +152,7 @@ static void note_host_work(struct sc_stream_record *stream, uint64_t now, bool i
     struct sc_unfinished *unfinished = &stream->unfinished;
     note_ever(&host_work_was_ever);
     raise_to(is_own ? &unfinished->own_host_ticks : &unfinished->joined_host_ticks, now);
-    if (is_family(stream))
+    if (is_in_family(stream))
         raise_to(&stream->context->unfinished.family.own_host_ticks, now);
 }
 
@@ -163,7 +164,7 @@ uint64_t sc_unfinished_simple_work(struct sc_stream_record *stream, uint64_t at_
 
 uint64_t sc_unfinished_work(struct sc_stream_record *stream, uint64_t at_least)
 {
-    return is_family(stream)
+    return is_in_family(stream)
                ? note_work_at(stream, next_of_family(stream, at_least), /*is_own=*/true)
                : sc_unfinished_simple_work(stream, at_least);
 }
@@ -184,10 +185,11 @@ uint64_t sc_unfinished_host_work(struct sc_stream_record *stream)
     return now;
 }
 
-/* Returns a time for what the stream is told to wait for: after all that the stream has. */
+/* Returns a time for what the stream is told to wait for: later than all the stream's times, since
+ * the wait comes after all of its work. */
 static uint64_t time_of_join(struct sc_stream_record *stream)
 {
-    return is_family(stream)
+    return is_in_family(stream)
                ? next_of_family(stream, 0)
                : later(behind_waits(stream), sc_unfinished_before_simple_event(stream) + 1);
 }
@@ -259,7 +261,7 @@ static uint64_t begin_wait(_Atomic uint64_t *asked)
 
 uint64_t sc_unfinished_stream_since(struct sc_stream_record *stream)
 {
-    if (sc_unlikely(sc_track_is_due(&sc_track, stream->id)))
+    if (sc_unlikely(sc_track_is_tied(&sc_track, stream->id, SC_TIE_DUE)))
         return sc_unfinished_gate_ticks(stream->context) - 1;
     return begin_wait(stream->kind == SC_STREAM_LEGACY ? &stream->context->unfinished.asked_ticks
                                                        : &stream->unfinished.asked_ticks);
@@ -270,8 +272,7 @@ uint64_t sc_unfinished_before_simple_event(const struct sc_stream_record *stream
     return later(get(&stream->unfinished.own_ticks), get(&stream->unfinished.joined_ticks));
 }
 
-static __attribute__((noinline)) uint64_t raise_recorded(struct sc_stream_record *stream,
-                                                         uint64_t before)
+uint64_t sc_unfinished_raise_recorded(struct sc_stream_record *stream, uint64_t before)
 {
     raise_to(&stream->unfinished.recorded_ticks, before);
     return before;
@@ -282,12 +283,7 @@ SC_INLINED uint64_t note_record(struct sc_stream_record *stream, uint64_t before
 {
     return sc_likely(get(&stream->unfinished.recorded_ticks) >= before)
                ? before
-               : raise_recorded(stream, before);
-}
-
-uint64_t sc_unfinished_simple_record(struct sc_stream_record *stream)
-{
-    return note_record(stream, sc_unfinished_before_simple_event(stream));
+               : sc_unfinished_raise_recorded(stream, before);
 }
 
 uint64_t sc_unfinished_lone_record(struct sc_stream_record *stream)
@@ -300,7 +296,7 @@ uint64_t sc_unfinished_lone_record(struct sc_stream_record *stream)
 
 uint64_t sc_unfinished_now(struct sc_stream_record *stream)
 {
-    return is_family(stream)
+    return is_in_family(stream)
                ? next_of_family(stream, 0)
                : later(sc_ticks_lately(), sc_unfinished_before_simple_event(stream) + 1);
 }
@@ -312,7 +308,7 @@ uint64_t sc_unfinished_before_event(struct sc_stream_record *stream)
 {
     struct sc_context_unfinished *all = &stream->context->unfinished;
     uint64_t own = sc_unfinished_before_simple_event(stream);
-    if (sc_unlikely(sc_track_is_due(&sc_track, stream->id)))
+    if (sc_unlikely(sc_track_is_tied(&sc_track, stream->id, SC_TIE_DUE)))
         return sc_unfinished_gate_ticks(stream->context) - 1;
     if (stream->kind == SC_STREAM_LEGACY)
         own = later(own, later(get(&all->family.own_ticks), get(&all->legacy_ticks)));
@@ -355,7 +351,7 @@ static inline uint64_t done_ticks_of(struct sc_stream_record *stream)
 bool sc_unfinished_is_done(struct sc_stream_record *stream, uint64_t issued_ticks)
 {
     return issued_ticks <= done_ticks_of(stream) ||
-           (is_family(stream) &&
+           (is_in_family(stream) &&
             issued_ticks <= get(&stream->context->unfinished.family.done_ticks));
 }
 
@@ -460,11 +456,12 @@ static inline bool family_work_is_done(const struct sc_context_unfinished *all, 
            get(&all->family.done_ticks);
 }
 
-/* Does nothing come before the stream's work but what was issued there, or joined? */
+/* Is all that comes before the stream's work either issued on the stream or joined by it? If not,
+ * work of the whole family has to be looked at. */
 static bool is_by_itself(struct sc_stream_record *stream)
 {
     struct sc_context_unfinished *all = &stream->context->unfinished;
-    if (sc_track_is_due(&sc_track, stream->id) || stream->kind == SC_STREAM_LEGACY)
+    if (sc_track_is_tied(&sc_track, stream->id, SC_TIE_DUE) || stream->kind == SC_STREAM_LEGACY)
         return false;
     return stream->kind == SC_STREAM_NONBLOCKING || family_work_is_done(all, /*host_only=*/false) ||
            get(&all->legacy_ticks) <= get(&all->family.done_ticks);
@@ -500,8 +497,8 @@ uint64_t sc_unfinished_join_of(struct sc_stream_record *stream, struct sc_stream
 
 /* ---- is anything at work? ---- */
 
-/* Is all work done that was issued on the stream itself, and all that it has waited for?
- * `host_only`: only host functions count. */
+/* Is all work known done that was issued on the stream itself, and all that the stream has waited
+ * for? `host_only`: only host functions count. */
 static inline bool own_work_is_done(struct sc_stream_record *stream, bool host_only)
 {
     const struct sc_unfinished *work = &stream->unfinished;
@@ -542,7 +539,7 @@ bool sc_unfinished_spares_pageable(struct sc_stream_record *stream)
 void sc_unfinished_queued(struct sc_stream_record *stream, uint64_t ticks)
 {
     set(&stream->unfinished.queued_ticks, ticks);
-    if (is_family(stream))
+    if (is_in_family(stream))
         raise_to(&stream->context->unfinished.latest_ticks, ticks);
 }
 
@@ -558,7 +555,7 @@ bool sc_unfinished_is_hidden(struct sc_stream_record *stream, bool known)
 {
     struct sc_context_unfinished *all = &stream->context->unfinished;
     uint64_t queued = get(&stream->unfinished.queued_ticks);
-    if (sc_track_is_due(&sc_track, stream->id) &&
+    if (sc_track_is_tied(&sc_track, stream->id, SC_TIE_DUE) &&
         sc_unfinished_gate_ticks(stream->context) > queued)
         return true;
     uint64_t behind = later(queued, get(&all->family.done_ticks));

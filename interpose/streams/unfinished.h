@@ -1,10 +1,10 @@
-/* Knows whether a stream may still have work other than tracked copies: kernels, graphs, host
+/* Tells whether a stream may still have work other than tracked copies: kernels, graphs, host
  * functions.
  *
- * Such work may write the very memory that a later copy on the stream reads. So no snapshot of the
- * copy's source can be taken when the copy is issued. All this is known by times: what was issued
- * before a successful wait of the host began is done. (Waits of the device for the host, which the
- * library does not see, are kept by tickets: track/unseen.h.)
+ * Such work may write the very memory that a later copy on the stream reads. Then no snapshot of
+ * the copy's source can be taken when the copy is issued, since the source has not its final bytes
+ * yet. Times tell this: what was issued before a successful wait of the host began is done. (Waits
+ * of the device for the host, which the library does not see, are kept by tickets: track/unseen.h.)
  *
  * Work is noted before the driver is called, and once more when the driver has returned. So a wait
  * of another thread that came in between does not cover the work, however much later the wait
@@ -20,6 +20,23 @@
  * later one has the later time.
  *
  * Lock-free, thread-safe and signal-safe, except sc_unfinished_context_waits. */
+
+/* Terms (docs/glossary.md):
+ *   blocking stream: a stream without CU_STREAM_NON_BLOCKING
+ *   family: a context's legacy stream and its blocking streams
+ *   host function: a function that the driver calls in a stream's order (cuLaunchHostFunc)
+ *   join: to merge a point into what a stream, another point or the host has waited for
+ *   legacy stream: a context's default stream, which is ordered with all its blocking streams
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   point: all work issued on a stream so far, with what that work had waited for (its clock)
+ *   snapshot: a copy of a small source, which the device reads instead of the source
+ *   source: the memory that a copy reads
+ *   ticket: the name of an operation: its stream, its number there, and its epoch
+ *   ticks: a time of the processor's counter
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ *   unfinished work: other work that may still run on a stream, as far as noted times tell
+ */
+
 #ifndef SC_INTERPOSE_STREAMS_UNFINISHED_H
 #define SC_INTERPOSE_STREAMS_UNFINISHED_H
 
@@ -27,51 +44,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct sc_stream_record;
+#include "interpose/base/compiler.h"
+#include "interpose/streams/streams.h"
+#include "interpose/streams/unfinished_times.h"
+
 struct sc_context;
-
-/* Work of another stream which the stream was told to wait for, by an event. */
-struct sc_joined_work {
-    _Atomic uint32_t stream; /* the tracker's id of the other stream; 0: the entry is empty */
-    /* when the last of that work was issued; UINT64_MAX: the entry is being changed */
-    _Atomic uint64_t work_ticks;
-    _Atomic uint64_t at_ticks; /* when the stream was told to wait */
-    _Atomic bool is_of_host;   /* some of that work may be a host function */
-};
-
-/* how many other streams have an entry; work that is joined from further ones counts as the
- * stream's own */
-enum { SC_JOINED_MAX = 4 };
-
-/* The times of one stream; or those of a family: the legacy stream and all blocking streams of a
- * context. */
-struct sc_unfinished {
-    _Atomic uint64_t own_ticks;    /* when the last work was issued that may write host memory */
-    _Atomic uint64_t joined_ticks; /* the same for work in `joined` */
-    _Atomic uint64_t asked_ticks;  /* what is issued from now on is no earlier: not before any wait
-                                      of the host for the stream that has begun */
-    _Atomic uint64_t done_ticks;   /* the host has waited for what was issued by then */
-    /* The last of such work that may be a host function. */
-    _Atomic uint64_t own_host_ticks, joined_host_ticks;
-    _Atomic uint64_t queued_ticks;   /* the last work that surely was in the stream's own queue */
-    _Atomic uint64_t recorded_ticks; /* the latest work before an event that was recorded */
-    _Atomic uint64_t since_ticks;    /* when the record became this stream's */
-    _Atomic bool is_joining;         /* a thread is changing `joined` */
-    struct sc_joined_work joined[SC_JOINED_MAX];
-};
-
-/* The times of a context. */
-struct sc_context_unfinished {
-    _Atomic uint64_t done_ticks;   /* what was issued by then is done, on all its streams */
-    _Atomic uint64_t asked_ticks;  /* as a stream's, of waits for the context; and no earlier than
-                                      waits_ticks */
-    _Atomic uint64_t waits_ticks;  /* when all its streams, and streams to come, were last told to
-                                      wait for an event */
-    _Atomic uint64_t latest_ticks; /* the latest time that the family has */
-    _Atomic uint64_t legacy_ticks; /* the last work on the legacy stream */
-    struct sc_unfinished family;
-    _Atomic uint64_t written_ticks; /* the last copy to the host that a blocking stream awaits */
-};
 
 /* Prepares the times for a new stream, or for the legacy stream of a new context. What the context
  * was told to wait for counts as unfinished. Needs the stream's lock. */
@@ -81,17 +58,16 @@ void sc_unfinished_renew(struct sc_stream_record *stream);
  * has returned. `at_least`: a time that was read from the clock, or 0. Returns the work's time. */
 uint64_t sc_unfinished_work(struct sc_stream_record *stream, uint64_t at_least);
 
-/* Does the same as sc_unfinished_work for work of the device on a simple stream
- * (sc_streams_find_simple). */
+/* Notes such work of the device on a simple stream (sc_streams_find_simple), which belongs to no
+ * family: only the stream's own times change. */
 uint64_t sc_unfinished_simple_work(struct sc_stream_record *stream, uint64_t at_least);
 
-/* Does the same as sc_unfinished_work on a stream of a family, for work in the stream's own
- * queue. */
+/* Notes such work on a stream of a family, and that the stream's own queue has work in it. */
 uint64_t sc_unfinished_queued_work(struct sc_stream_record *stream, uint64_t at_least);
 
-/* Does the same as sc_unfinished_work for work that may run host functions. These write
- * pageable memory; kernels do so only if the device uses it directly. A wait of the device for the
- * host counts as such work. */
+/* Notes work that may run host functions. Host functions write pageable memory, so copies of
+ * pageable memory heed this time; kernels do so only if the device uses such memory directly. A
+ * wait of the device for the host counts as such work. */
 uint64_t sc_unfinished_host_work(struct sc_stream_record *stream);
 
 /* Note that the stream is about to wait for work elsewhere, which may then be at work before its
@@ -104,8 +80,8 @@ uint64_t sc_unfinished_join_of(struct sc_stream_record *stream, struct sc_stream
                                uint64_t work_ticks);
 
 /* Has a wait of the host for the stream begun since that time was noted there, or was an event
- * recorded? What the host has waited for then may seem to cover what was noted, which the driver
- * had only later. */
+ * recorded? By times such a wait seems to cover the noted work, although the driver took that work
+ * only later; the caller has to note the work again. */
 bool sc_unfinished_is_overtaken(const struct sc_stream_record *stream, uint64_t ticks);
 
 /* Returns true if there was never any work that may write host memory. */
@@ -138,13 +114,29 @@ uint64_t sc_unfinished_context_since(struct sc_context *context);
 /* Returns the time of the latest work before an event that is about to be recorded on the stream;
  * 0: there is none. A wait of the host for the event covers what was issued by then. */
 uint64_t sc_unfinished_before_event(struct sc_stream_record *stream);
-/* Do the same as sc_unfinished_before_event on a non-blocking stream. The first is for times alone,
- * the second for a record: it notes when the event was recorded. */
+/* Answers sc_unfinished_before_event for a stream that is no legacy one, whose own times suffice.
+ * Notes nothing. */
 uint64_t sc_unfinished_before_simple_event(const struct sc_stream_record *stream);
-uint64_t sc_unfinished_simple_record(struct sc_stream_record *stream);
 
-/* Does the same as sc_unfinished_before_simple_event on a legacy stream that has no blocking stream
- * beside it, to come after the record. Notes that the event is in the stream's own queue. */
+/* Notes that an event is about to be recorded behind work of that time. Returns the time. */
+uint64_t sc_unfinished_raise_recorded(struct sc_stream_record *stream, uint64_t before);
+
+/* Answers sc_unfinished_before_event for the record of an event on a simple stream that is no
+ * legacy one, and notes the record. `unfinished`: the stream's. */
+SC_INLINED uint64_t sc_unfinished_simple_record(struct sc_stream_record *stream)
+{
+    struct sc_unfinished *unfinished = &stream->unfinished;
+    uint64_t own = atomic_load_explicit(&unfinished->own_ticks, memory_order_relaxed);
+    uint64_t joined = atomic_load_explicit(&unfinished->joined_ticks, memory_order_relaxed);
+    uint64_t before = own > joined ? own : joined;
+    return sc_likely(atomic_load_explicit(&unfinished->recorded_ticks, memory_order_relaxed) >=
+                     before)
+               ? before
+               : sc_unfinished_raise_recorded(stream, before);
+}
+
+/* Returns that time for a legacy stream without blocking streams, which counts as a stream of its
+ * own. Called after the record; notes that the event is in the stream's own queue. */
 uint64_t sc_unfinished_lone_record(struct sc_stream_record *stream);
 
 /* Notes that a wait of the host has succeeded. `since_ticks`: what sc_unfinished_before_event, or
@@ -158,7 +150,8 @@ bool sc_unfinished_is_done(struct sc_stream_record *stream, uint64_t issued_tick
 /* Returns true if no unfinished work may write the source of a copy that is issued now. */
 bool sc_unfinished_is_clear(struct sc_stream_record *stream);
 
-/* Does the same as sc_unfinished_is_clear for a source in pageable memory. */
+/* Returns true if no unfinished work may write the source, which is pageable: only work that may be
+ * a host function counts, unless the device writes pageable memory itself. */
 bool sc_unfinished_spares_pageable(struct sc_stream_record *stream);
 
 /* sc_unfinished_queued notes that the stream's own queue had work in it at that time; the launch of
@@ -167,10 +160,10 @@ bool sc_unfinished_spares_pageable(struct sc_stream_record *stream);
 void sc_unfinished_queued(struct sc_stream_record *stream, uint64_t ticks);
 void sc_unfinished_written(struct sc_stream_record *stream);
 
-/* Returns true if the stream's next operation comes after work of other streams that may still
- * write host memory, so that its source is not final, while nothing in the stream's own queue comes
- * after that work. `known`: tracked copies count as such work, too. May be wrong while several
- * threads issue. */
+/* Returns true if the driver may read the source of the stream's next copy too early: the copy
+ * comes after work of other streams that may still write host memory, and nothing in the stream's
+ * own queue comes after that work, by which the driver would notice. `known`: tracked copies count
+ * as such work, too. May be wrong while several threads issue. */
 bool sc_unfinished_is_hidden(struct sc_stream_record *stream, bool known);
 
 #endif

@@ -49,8 +49,8 @@ void sc_exec_prepare(void)
 /* Prefaults what an exec reads, and keeps it on loan. If the new program replaces this one the loan
  * ends with the process. If it starts in a child of vfork, the loan is found by its frame, which is
  * gone by then. */
-static void lend(struct sc_loans *loans, const char *name, void *site, const char *path,
-                 char *const arguments[], char *const environment[])
+static void lend_arguments(struct sc_loans *loans, const char *name, void *site, const char *path,
+                           char *const arguments[], char *const environment[])
 {
     if (!sc_prefault_is_needed())
         return;
@@ -83,7 +83,7 @@ static void prefault_spawn_arguments(struct sc_loans *loans, const char *name, v
 #define PASS_ON(type, name, path, words, environment, arguments, ...)                              \
     do {                                                                                           \
         struct sc_loans loans_ = {.frame = SC_FRAME()};                                            \
-        lend(&loans_, #name, SC_SITE(), path, words, environment);                                 \
+        lend_arguments(&loans_, #name, SC_SITE(), path, words, environment);                       \
         __VA_ARGS__;                                                                               \
         unprotect_all();                                                                           \
         sc_signal_mask_begin_exec();                                                               \

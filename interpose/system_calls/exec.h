@@ -1,4 +1,11 @@
 /* Prepares for exec, which replaces this program in the process by another. Thread-safe. */
+
+/* Terms (docs/glossary.md):
+ *   guard: page protection of the memory of operations in flight
+ *   hazard: a mistake that may do harm: a code, the operation it hurts, and the event
+ *   reaper: the library's thread that judges hazards, reports them and frees held memory
+ */
+
 #ifndef SC_INTERPOSE_SYSTEM_CALLS_EXEC_H
 #define SC_INTERPOSE_SYSTEM_CALLS_EXEC_H
 

@@ -35,7 +35,7 @@ static struct sc_pages pages_of(const void *object, size_t size_bytes)
 /* Unprotects pages as a touch by the program would. A handler that interrupted a lock of the
  * library cannot wait for copies, and an asynchronous cancellation must not end the thread within a
  * lock. */
-static void unprotect(const struct sc_pages *pages)
+static void unprotect_pages(const struct sc_pages *pages)
 {
     static const struct sc_culprit nobody = {.api = ""};
     const void *start = (const void *)pages->start;
@@ -54,7 +54,7 @@ void sc_exempt_objects_unprotect_once(const void *object)
 {
     SC_KEEP_ERRNO();
     struct sc_pages pages = pages_of(object, 1);
-    unprotect(&pages);
+    unprotect_pages(&pages);
 }
 
 /* ---- keeping off ---- */
@@ -92,7 +92,7 @@ static __attribute__((noinline)) void exempt(const void *object, size_t size_byt
     if (!sc_track_is_guarding_forbidden(&sc_track, (uintptr_t)object) && !add_all(&pages))
         forbid_guarding(&pages);
     sc_loans_order();
-    unprotect(&pages);
+    unprotect_pages(&pages);
 }
 
 /* Are all pages of the object exempt already? */

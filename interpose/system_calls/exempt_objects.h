@@ -13,6 +13,16 @@
  *
  * Thread-safe and signal-safe; errno is kept; no cancellation point. Locks: takes the guard's and
  * the tracker's the first time that a page is seen, and none later. */
+
+/* Terms (docs/glossary.md):
+ *   exempt: of a page: never protected, since Linux uses it at times that nobody foresees
+ *   guard: page protection of the memory of operations in flight
+ *   loan: memory that a system call uses, unprotected until the call returns
+ *   range: host memory that the driver knows: one allocation or one registration
+ *   touch: a read or write of host memory by the program, by the kernel for it, or within a call
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ */
+
 #ifndef SC_INTERPOSE_SYSTEM_CALLS_EXEMPT_OBJECTS_H
 #define SC_INTERPOSE_SYSTEM_CALLS_EXEMPT_OBJECTS_H
 

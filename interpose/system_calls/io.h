@@ -4,6 +4,14 @@
  *
  * Thread-safe. Locks: those of a touch (interpose/guard/touches.h), if something is guarded. Safe
  * in a signal handler if the system call is. */
+
+/* Terms (docs/glossary.md):
+ *   guard: page protection of the memory of operations in flight
+ *   hook: our function in the place of one of the C library's
+ *   loan: memory that a system call uses, unprotected until the call returns
+ *   touch: a read or write of host memory by the program, by the kernel for it, or within a call
+ */
+
 #ifndef SC_INTERPOSE_SYSTEM_CALLS_IO_H
 #define SC_INTERPOSE_SYSTEM_CALLS_IO_H
 

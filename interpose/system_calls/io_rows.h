@@ -18,6 +18,14 @@
  * Only the .c file of a table (io.def and the like) includes this header, after it has defined
  * NEXT_RECORD. Each row of the table becomes a hook, and a function that prefaults its arguments.
  */
+
+/* Terms (docs/glossary.md):
+ *   guard: page protection of the memory of operations in flight
+ *   hook: our function in the place of one of the C library's
+ *   loan: memory that a system call uses, unprotected until the call returns
+ *   touch: a read or write of host memory by the program, by the kernel for it, or within a call
+ */
+
 #ifndef SC_INTERPOSE_SYSTEM_CALLS_IO_ROWS_H
 #define SC_INTERPOSE_SYSTEM_CALLS_IO_ROWS_H
 

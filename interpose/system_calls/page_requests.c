@@ -75,7 +75,7 @@ enum { PAGEOUT = 21, POPULATE_READ = 22, POPULATE_WRITE = 23, DONTNEED_LOCKED = 
 
 typedef int madvise_function(void *address, size_t size_bytes, int advice);
 
-static int advise(void *address, size_t size_bytes, int advice)
+static int call_madvise(void *address, size_t size_bytes, int advice)
 {
     return SC_NEXT(madvise_function *, "madvise")(address, size_bytes, advice);
 }
@@ -87,10 +87,10 @@ static __attribute__((noinline)) int populate(void *address, size_t size_bytes, 
     enum sc_touch touch = advice == POPULATE_READ ? SC_TOUCH_READ : SC_TOUCH_WRITE;
     struct sc_loans loans = {.frame = SC_FRAME()};
     if (!sc_losses_may_be_of_ours(address, size_bytes))
-        return advise(address, size_bytes, advice);
+        return call_madvise(address, size_bytes, advice);
     sc_loans_add(&loans, address, size_bytes, touch);
     sc_guard_unprotect(address, size_bytes);
-    int result = advise(address, size_bytes, advice);
+    int result = call_madvise(address, size_bytes, advice);
     sc_loans_end(&loans);
     return result;
 }
@@ -116,7 +116,7 @@ SC_EXPORT int madvise(void *address, size_t size_bytes, int advice)
     if (removes && sc_userfaults_have_adopted((uintptr_t)address, size_bytes))
         return 0;
     sc_advice_before(address, size_bytes, advice, &(struct sc_culprit){"madvise", SC_SITE(), NULL});
-    int result = advise(address, size_bytes, advice);
+    int result = call_madvise(address, size_bytes, advice);
     if (result == 0 && removes)
         sc_protect_restore(&(struct sc_pages){(uintptr_t)address, (uintptr_t)address + size_bytes});
     return result;

@@ -8,6 +8,16 @@
  *
  * Thread-safe and signal-safe; errno is kept; no cancellation point. Locks: as
  * sc_touches_by_kernel. */
+
+/* Terms (docs/glossary.md):
+ *   culprit: the call or instruction that came too early
+ *   exempt: of a page: never protected, since Linux uses it at times that nobody foresees
+ *   guard: page protection of the memory of operations in flight
+ *   hook: our function in the place of one of the C library's
+ *   loan: memory that a system call uses, unprotected until the call returns
+ *   touch: a read or write of host memory by the program, by the kernel for it, or within a call
+ */
+
 #ifndef SC_INTERPOSE_SYSTEM_CALLS_PREFAULT_H
 #define SC_INTERPOSE_SYSTEM_CALLS_PREFAULT_H
 

@@ -60,7 +60,7 @@ static long call_kernel(long number, long a, long b, long c, long d, long e, lon
 }
 
 /* What the hook calls: libc's syscall(), or, before it is looked up, the system call itself. */
-static call_function *next(void)
+static call_function *callee(void)
 {
     call_function *found = sc_loader_found(&next_call);
     return sc_likely(found != NULL) ? found : call_kernel;
@@ -98,12 +98,12 @@ static long change_mask(long how, long set, long old, long size_bytes)
     uint64_t asked = 0;
     uint64_t former = 0;
     if (!sc_sharing_is_on() || size_bytes != sizeof asked || !read_mask(&asked, set))
-        return next()(SYS_rt_sigprocmask, how, set, old, size_bytes, 0, 0);
+        return callee()(SYS_rt_sigprocmask, how, set, old, size_bytes, 0, 0);
     bool is_of_program = !sc_signal_mask_is_changing() && !sc_signal_mask_change_is_ours();
     bool was_blocked = is_of_program && sc_signal_mask_really_blocks_fault();
     uint64_t given = how == SIG_UNBLOCK ? asked : asked & ~fault;
     long into = old && sc_track_range_may_be_near(&sc_track, (void *)old) ? (long)&former : old;
-    long result = next()(SYS_rt_sigprocmask, how, set ? (long)&given : 0, into, size_bytes, 0, 0);
+    long result = callee()(SYS_rt_sigprocmask, how, set ? (long)&given : 0, into, size_bytes, 0, 0);
     if (result == 0 && into != old)
         *(uint64_t *)old = former;
     if (!is_of_program)
@@ -123,12 +123,12 @@ static long prefault_and_call(sc_io_prefault *prefault, void *site, long number,
 {
     struct sc_loans loans = {.frame = SC_FRAME()};
     prefault(&loans, site, of[0], of[1], of[2], of[3], of[4], of[5]);
-    long result = next()(number, of[0], of[1], of[2], of[3], of[4], of[5]);
+    long result = callee()(number, of[0], of[1], of[2], of[3], of[4], of[5]);
     for (unsigned repeats = 0;
          sc_unlikely(result == -1) && sc_io_may_be_guards(errno) && repeats < SC_IO_REPEATS_MAX &&
          sc_prefault_is_allowed() && prefault(NULL, site, of[0], of[1], of[2], of[3], of[4], of[5]);
          repeats++)
-        result = next()(number, of[0], of[1], of[2], of[3], of[4], of[5]);
+        result = callee()(number, of[0], of[1], of[2], of[3], of[4], of[5]);
     sc_loans_end(&loans);
     return result;
 }
@@ -194,12 +194,12 @@ static bool do_as_hook(long number, const long *of, void *site)
 static long call_prepared(long number, const long *of, void *site)
 {
     if (number == SYS_exit_group)
-        return next()(number, sc_life_finish((int)of[0]), 0, 0, 0, 0, 0);
+        return callee()(number, sc_life_finish((int)of[0]), 0, 0, 0, 0, 0);
     if (do_as_hook(number, of, site))
         return 0;
-    long result = next()(number, of[0], of[1], of[2], of[3], of[4], of[5]);
+    long result = callee()(number, of[0], of[1], of[2], of[3], of[4], of[5]);
     return result == -1 && sc_guard_makes_room()
-               ? next()(number, of[0], of[1], of[2], of[3], of[4], of[5])
+               ? callee()(number, of[0], of[1], of[2], of[3], of[4], of[5])
                : result;
 }
 
@@ -240,7 +240,7 @@ static __attribute__((noinline)) long call_checked(long number, long a, long b, 
         return call_prepared(number, of, site);
     if (prefault)
         return prefault_and_call(prefault, site, number, of);
-    return next()(number, a, b, c, d, e, f);
+    return callee()(number, a, b, c, d, e, f);
 }
 
 /* Jumps to libc's syscall(). On x86-64 the seventh argument stays where the caller put it on the

@@ -10,6 +10,11 @@
  * is locked during the registration.
  *
  * Thread-safe; errno is kept; no cancellation point. Locks: those of exempt_objects.h. */
+
+/* Terms (docs/glossary.md):
+ *   hook: our function in the place of one of the C library's
+ */
+
 #ifndef SC_INTERPOSE_SYSTEM_CALLS_ROBUST_MUTEXES_H
 #define SC_INTERPOSE_SYSTEM_CALLS_ROBUST_MUTEXES_H
 

@@ -20,10 +20,12 @@ typedef const char *name_function(size_t i);
         "list", no_argument, NULL, 'l'                                                             \
     }
 
-/* The names on the command line; none: every benchmark. */
+/* The names on the command line; none: every benchmark. And the value of the last option that has
+ * one, or NULL. */
 struct choice {
     char **names;
     int count;
+    const char *value;
 };
 
 static inline bool is_chosen(const struct choice *choice, const char *name)
@@ -55,6 +57,7 @@ static inline void must_be_known(const char *program, const char *wanted, name_f
 static inline struct choice choose(int argc, char **argv, const struct option *options,
                                    name_function *name_of)
 {
+    const char *value = NULL;
     for (int found; (found = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         if (found == 'l') {
             list_names(name_of);
@@ -62,10 +65,11 @@ static inline struct choice choose(int argc, char **argv, const struct option *o
         }
         if (found != 0) /* getopt_long has said what is wrong */
             exit(2);
+        value = optarg ? optarg : value;
     }
     for (int i = optind; i < argc; i++)
         must_be_known(argv[0], argv[i], name_of);
-    return (struct choice){argv + optind, argc - optind};
+    return (struct choice){argv + optind, argc - optind, value};
 }
 
 #endif

@@ -964,10 +964,9 @@ static void do_work(const struct action *action)
  * stands for more than a number. */
 static bool record_simply(uint32_t stream, int event)
 {
-    const struct sc_stream_front *front = &sc_order_stream(&tracker.order, stream)->front;
-    return !sc_stream_front_has_ties(front, SC_TIE_KIND | SC_TIE_DUE | SC_TIE_JOINED) &&
+    return !sc_order_is_tied(&tracker.order, stream, SC_TIE_KIND | SC_TIE_DUE | SC_TIE_JOINED) &&
            sc_events_set_simple(&tracker.events, event_handle(event), stream,
-                                sc_stream_front_issued(front), 0);
+                                sc_order_issued(&tracker.order, stream), 0);
 }
 
 static void do_record(const struct action *action)
@@ -994,7 +993,8 @@ static void do_wait(const struct action *action)
     oracle_add_wait(&world.graph, stream_in(action->a), world.events[event]);
     struct sc_event_number number;
     struct sc_wait wait;
-    if (action->c & 1 && sc_order_is_by_itself(&tracker.order, id_of(stream_in(action->a))) &&
+    if (action->c & 1 &&
+        !sc_order_is_tied(&tracker.order, id_of(stream_in(action->a)), SC_TIE_KIND | SC_TIE_DUE) &&
         sc_track_known_event(&tracker, event_handle(event), &number))
         return; /* as wrappers of simple waits, which have nothing to note */
     sc_track_begin_wait(&tracker, id_of(stream_in(action->a)), event_handle(event), &wait);

@@ -840,6 +840,71 @@ START_TEST(a_stream_has_the_ties_that_it_was_given)
 }
 END_TEST
 
+static bool is_tied(uint32_t stream)
+{
+    return sc_order_is_tied(&order, stream, SC_TIE_KIND | SC_TIE_DUE | SC_TIE_JOINED);
+}
+
+/* Then the kind of a blocking stream does not matter to its next call. */
+START_TEST(a_blocking_stream_is_bound_by_what_it_has_not_joined_of_the_legacy_stream)
+{
+    uint32_t blocking = add(SC_STREAM_BLOCKING);
+    ck_assert(!is_tied(blocking));
+    struct sc_ticket own = issue(blocking);
+    ck_assert_uint_eq(own.legacy, legacy);
+    ck_assert(!is_tied(blocking));
+    struct sc_ticket earlier = issue(legacy);
+    ck_assert(sc_order_is_tied(&order, blocking, SC_TIE_KIND));
+    issue(blocking);
+    ck_assert(covers(blocking, earlier));
+    ck_assert(!sc_order_is_tied(&order, blocking, SC_TIE_KIND | SC_TIE_DUE));
+    ck_assert(is_tied(blocking)); /* the legacy call is in its point */
+    struct sc_point point;
+    ck_assert(!sc_order_plain_point(&order, blocking, &point));
+    synchronise(legacy);
+    ck_assert(!is_tied(blocking));
+    ck_assert(sc_order_plain_point(&order, blocking, &point));
+    ck_assert_uint_eq(point.number, sc_order_issued(&order, blocking));
+    ck_assert(is_tied(legacy));
+}
+END_TEST
+
+START_TEST(a_blocking_stream_is_bound_by_what_the_legacy_stream_has_left_behind)
+{
+    uint32_t blocking = add(SC_STREAM_BLOCKING), other = add(SC_STREAM_NONBLOCKING);
+    struct sc_ticket waited_for = issue(other);
+    wait_for(legacy, point_of(other));
+    ck_assert(sc_order_is_tied(&order, blocking, SC_TIE_KIND));
+    issue(blocking);
+    ck_assert(covers(blocking, waited_for));
+    ck_assert_uint_eq(ties(blocking), SC_TIE_KIND | SC_TIE_JOINED);
+    ck_assert(!sc_order_is_tied(&order, blocking, SC_TIE_KIND | SC_TIE_DUE));
+    ck_assert(is_tied(blocking));
+}
+END_TEST
+
+/* A point without a clock covers the whole stream, whose legacy work is known. */
+START_TEST(all_is_known_of_a_blocking_stream_behind_a_plain_point)
+{
+    uint32_t blocking = add(SC_STREAM_BLOCKING);
+    issue(legacy);
+    issue(blocking);
+    synchronise(legacy);
+    struct sc_ticket last = issue(blocking);
+    struct sc_point point;
+    ck_assert(!sc_order_is_all_known(&order, blocking));
+    if (!sc_order_plain_point(&order, blocking, &point))
+        ck_abort_msg("the stream has a plain point");
+    sc_order_note_known(&order, &point);
+    sc_order_note_all_known(&order, &point);
+    ck_assert(done(last));
+    ck_assert(sc_order_is_all_known(&order, blocking));
+    issue(legacy);
+    issue(blocking);
+    ck_assert(!sc_order_is_all_known(&order, blocking));
+}
+END_TEST
+
 /* What calls there come after, and before, is asked for only where somebody may ask. */
 START_TEST(a_legacy_stream_is_tied_to_blocking_streams_and_not_by_what_it_waits_for)
 {
@@ -1344,6 +1409,10 @@ int main(void)
     tcase_add_test(group, a_stream_is_settled_until_its_point_says_more);
     tcase_add_test(group, a_blocking_stream_is_settled_until_it_comes_after_legacy_work);
     tcase_add_test(group, a_stream_has_the_ties_that_it_was_given);
+    tcase_add_test(group,
+                   a_blocking_stream_is_bound_by_what_it_has_not_joined_of_the_legacy_stream);
+    tcase_add_test(group, a_blocking_stream_is_bound_by_what_the_legacy_stream_has_left_behind);
+    tcase_add_test(group, all_is_known_of_a_blocking_stream_behind_a_plain_point);
     tcase_add_test(group, a_legacy_stream_is_tied_to_blocking_streams_and_not_by_what_it_waits_for);
     tcase_add_test(group, what_the_host_knows_is_joined_no_more);
     tcase_add_loop_test(group, a_context_is_known_until_something_changes, 0, CHANGES);

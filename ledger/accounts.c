@@ -59,6 +59,8 @@ struct sc_account *sc_accounts_find(struct sc_accounts *accounts, enum sc_ledger
     return account ? account : make(accounts, kind, origin);
 }
 
+/* Remembers for each account how many blocks were given until now: those of them that are left have
+ * outlived the contexts. */
 void sc_accounts_note_outlived(struct sc_accounts *accounts, bool is_reset)
 {
     for (uint32_t id = 1; id <= accounts->count; id++) {

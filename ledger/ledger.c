@@ -55,6 +55,7 @@ static struct sc_ledger_pool *find_room(struct sc_ledger *ledger) SC_REQUIRES(le
     return ledger->pools_ever < SC_LEDGER_POOLS ? &ledger->pools[ledger->pools_ever++] : NULL;
 }
 
+/* Another thread may have entered the pool meanwhile; then that entry counts. */
 unsigned sc_ledger_pool_met(struct sc_ledger *ledger, uint64_t handle, unsigned *place,
                             uint32_t origin, bool is_imported)
 {
@@ -86,6 +87,7 @@ static void forget_if_over(struct sc_ledger_pool *pool)
         pool->handle = 0;
 }
 
+/* A destroyed pool stays listed as long as memory of it is in use. */
 void sc_ledger_pool_gone(struct sc_ledger *ledger, uint64_t handle)
 {
     lock_ledger(ledger);
@@ -494,6 +496,8 @@ static void put_back(struct sc_ledger *ledger, uint32_t *link,
         count_in_pool(ledger, entry);
 }
 
+/* A block that another thread's refused free has entered again meanwhile is the one that was freed.
+ * Else the free is counted as one of an unknown name, and the name is remembered. */
 void sc_ledger_freed_unknown(struct sc_ledger *ledger, uint64_t name)
 {
     lock_ledger(ledger);
@@ -523,6 +527,7 @@ static bool was_freed(struct sc_ledger *ledger, const struct sc_ledger_leaving *
     return false;
 }
 
+/* Enters the block again, unless another thread has changed what lies there. */
 void sc_ledger_refused(struct sc_ledger *ledger, const struct sc_ledger_leaving *leaving)
 {
     const struct sc_ledger_entry *was = &leaving->was;
@@ -556,6 +561,7 @@ static struct sc_ledger_export *find_export(struct sc_ledger *ledger, enum sc_le
     return room;
 }
 
+/* Lists an export once for each block, with the call that made it. */
 void sc_ledger_exported(struct sc_ledger *ledger, enum sc_ledger_space space, uint64_t name,
                         uint64_t now_ns, uint32_t origin)
 {
@@ -618,6 +624,7 @@ void sc_ledger_hold(struct sc_ledger *ledger, uint64_t age, uint64_t size_bytes,
                                                             .place = SC_LEDGER_HOST});
 }
 
+/* Takes the held memory out, and keeps the longest time that memory was held. */
 void sc_ledger_let_go(struct sc_ledger *ledger, uint64_t age, uint64_t held_ns)
 {
     struct sc_ledger_leaving gone = {.was.name = 0};
@@ -628,6 +635,7 @@ void sc_ledger_let_go(struct sc_ledger *ledger, uint64_t age, uint64_t held_ns)
     unlock_ledger(ledger);
 }
 
+/* Books memory of the library's own. 0 bytes: it is freed. */
 void sc_ledger_keep(struct sc_ledger *ledger, uint64_t address, uint64_t size_bytes)
 {
     struct sc_ledger_leaving gone = {.was.name = 0};

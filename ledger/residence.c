@@ -298,6 +298,7 @@ static void add_part(struct sc_residence_sum *sum, const struct sc_residence_par
         sum->latest = *part;
 }
 
+/* Adds up the parts that are meant to lie on the device. */
 void sc_residence_sum(struct sc_residence *residence, int device, int only_device,
                       struct sc_residence_sum *sum)
 {

@@ -147,6 +147,7 @@ static void draw_exports(struct sc_ledger *ledger, struct sc_statement *statemen
     }
 }
 
+/* Copies all that the ledger knows, under its lock, so that the figures agree with each other. */
 void sc_statement_draw(struct sc_ledger *ledger, struct sc_statement *statement)
 {
     memset(statement, 0, sizeof *statement);
@@ -192,6 +193,7 @@ static void consider_never_freed(struct sc_statement *statement, const struct sc
     }
 }
 
+/* Takes one place after the other, and merges accounts that differ only in their labels. */
 void sc_statement_draw_never_freed(struct sc_ledger *ledger, struct sc_statement *statement)
 {
     struct sc_accounts *merged = sc_pages_map(sizeof *merged);

@@ -58,6 +58,8 @@ static void unlock_annotations(const sigset_t *signals) SC_RELEASES(mutex)
     sc_file_restore_signals(signals);
 }
 
+/* Copies the program's text into a label's room, cut between UTF-8 characters. NULL counts as "".
+ */
 static void copy_cut(char *into, const char *text)
 {
     text = text ? text : "";
@@ -141,6 +143,8 @@ const char *sc_annotations_label_text(uint32_t number)
     return number ? word_of(&labels, number) : NULL;
 }
 
+/* Copies the program's text before the lock is taken, since reading it may fault on a guarded page.
+ */
 void sc_annotations_label(const char *label)
 {
     char copy[SC_LABEL_SIZE];

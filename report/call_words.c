@@ -192,6 +192,7 @@ static void read_stack(uint32_t stack_id, struct sc_json_lines_stack *stack, str
         facts->name[0] = '\0';
 }
 
+/* Appends nothing if the stack has no frame of the user's own code. */
 void sc_call_words_put_place(struct sc_text *text, const char *preposition, uint32_t stack_id)
 {
     struct sc_json_lines_stack stack;
@@ -212,6 +213,8 @@ static bool is_driver_function(const char *api)
     return strncmp(api, "cu", 2) == 0 && is_upper(api[2]);
 }
 
+/* Names the runtime function that the program called, if the stack shows one, and else the
+ * driver's. */
 void sc_call_words_put_api(struct sc_text *text, const char *api, const char *runtime_api,
                            uint32_t stack_id)
 {

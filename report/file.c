@@ -21,6 +21,7 @@
 
 #define KERNEL(...) sc_kernel_call(__VA_ARGS__)
 
+/* Leaves the signals of faults unblocked: blocked, they would end the process. */
 void sc_file_block_signals(sigset_t *before)
 {
     static const int synchronous[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
@@ -80,6 +81,7 @@ bool sc_file_is_regular(int fd)
     return KERNEL(SYS_fstat, fd, &info) == 0 && S_ISREG(info.st_mode);
 }
 
+/* A pipe or a terminal has somebody who reads; a regular file does if it was opened to append. */
 bool sc_file_takes_words(int fd)
 {
     struct stat info;
@@ -197,6 +199,7 @@ int sc_file_move_high(int fd)
     return high;
 }
 
+/* Makes the folders above the file only if it cannot be made without. */
 int sc_file_create(const char *path)
 {
     long fd = open_new(path);
@@ -291,6 +294,7 @@ int sc_file_open_regular(const char *path)
     return -EINVAL;
 }
 
+/* Reads on after an interrupted or short read, until `size` bytes or the end of the file. */
 long sc_file_read_at(int fd, void *bytes, size_t size, uint64_t offset)
 {
     size_t used = 0;
@@ -307,6 +311,7 @@ long sc_file_read_at(int fd, void *bytes, size_t size, uint64_t offset)
     return (long)used;
 }
 
+/* An empty or shorter file counts as beginning so, if all its bytes agree. */
 bool sc_file_begins(int fd, const char *words)
 {
     char bytes[64];
@@ -315,6 +320,7 @@ bool sc_file_begins(int fd, const char *words)
     return size >= 0 && memcmp(bytes, words, (size_t)size) == 0;
 }
 
+/* Reads on until `size` bytes or the end: files of /proc come in pieces. */
 long sc_file_read(const char *path, char *bytes, size_t size)
 {
     int fd = sc_file_open(path);

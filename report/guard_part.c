@@ -24,6 +24,7 @@ static void put_option(struct sc_text *line, const char *name, const struct sc_o
             sc_json_put(line, "%s:%s", name, value);
 }
 
+/* Names the sites' stacks before the report's lock is taken, since that takes long. */
 void sc_guard_part_name_sites(const struct sc_budget *budget, struct sc_guard_part_sites *sites)
 {
     sites->count = sc_budget_read(budget, &sites->totals, sites->sites, SC_GUARD_PART_SITES_MAX);
@@ -56,6 +57,7 @@ static void put_sites(struct sc_text *line, const struct sc_guard_part_sites *si
     sc_json_put(line, "]");
 }
 
+/* Appends the member `guard` of a summary line; sites only if a budget has left operations out. */
 void sc_guard_part_put(struct sc_text *line, const struct sc_options *options,
                        const struct sc_report_guard *guard, const struct sc_guard_part_sites *sites)
 {

@@ -41,6 +41,7 @@ static uint64_t mix_string(uint64_t hash, const char *string)
     return hash;
 }
 
+/* Hazards are equal if code and stacks are; without any stack, if the calls' names are. */
 static uint64_t hash_of(const struct sc_hazard *hazard)
 {
     uint64_t hash = mix_into(mix_into(hazard->code + 1, hazard->copy.stack), hazard->event.stack);
@@ -49,6 +50,8 @@ static uint64_t hash_of(const struct sc_hazard *hazard)
     return mix_string(mix_string(hash, hazard->copy.api), hazard->event.api);
 }
 
+/* Makes an entry for a hazard that is new. Returns NULL if the table is full: such hazards are
+ * counted by code only. */
 static struct sc_hazard_counts *add_entry(const struct sc_hazard *hazard, uint16_t *slot)
 {
     if (entry_count == SC_HAZARD_COUNTS_MAX)
@@ -83,6 +86,8 @@ static bool note_label(struct sc_hazard_counts *entry, const struct sc_hazard *h
     return changes;
 }
 
+/* Counts the hazard with its equals. People are told of the 1st, 2nd, 4th, ... of them, and of one
+ * that is surer or has another label. */
 const struct sc_hazard_counts *sc_hazard_counts_note(const struct sc_hazard *hazard, bool *telling)
 {
     uint16_t *slot = slot_of(hazard);
@@ -119,6 +124,7 @@ void sc_hazard_counts_note_place(const struct sc_hazard *hazard, uint64_t place)
         entries[slot - 1].place = place;
 }
 
+/* Observed hazards come first, then those that occurred most often. */
 static bool matters_more(const struct sc_hazard_counts *a, const struct sc_hazard_counts *b)
 {
     if (a->first.certainty != b->first.certainty)
@@ -131,6 +137,7 @@ static bool are_at_one_place(const struct sc_hazard_counts *a, const struct sc_h
     return a->place != 0 && a->place == b->place;
 }
 
+/* Is no earlier entry at the same place? Places are listed once. */
 static bool is_first_of_place(unsigned index)
 {
     for (unsigned i = 0; i < index; i++) {

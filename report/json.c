@@ -9,6 +9,8 @@
 
 #include "common/poison.h"
 
+/* Appends a character as JSON has it; harmful ones (control codes, marks of direction) as \uXXXX.
+ */
 static void put_character(struct sc_text *text, const char *bytes, size_t length, uint32_t code)
 {
     if (code == '"' || code == '\\')
@@ -141,6 +143,7 @@ static const char *put_value(struct sc_text *text, const char *at, va_list *valu
     }
 }
 
+/* Walks over `members`: brackets are copied, and each "key:value" takes its value from the list. */
 void sc_json_put(struct sc_text *text, const char *members, ...)
 {
     va_list values;

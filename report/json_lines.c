@@ -37,6 +37,7 @@ bool sc_json_lines_keep(struct sc_text *line, size_t before, size_t reserve)
     return false;
 }
 
+/* Finds module and symbol of each frame, before any lock is held. */
 void sc_json_lines_name_stack(uint32_t id, struct sc_json_lines_stack *stack)
 {
     void *const *frames;
@@ -67,6 +68,7 @@ static void put_python_frame(struct sc_text *line, const struct sc_python_frame 
     sc_json_put(line, "}");
 }
 
+/* Appends one frame of a stack. */
 static void put_frame(struct sc_text *line, const struct sc_report_frame *frame, int memory)
 {
     char symbol[SYMBOL_MAX];
@@ -89,6 +91,8 @@ size_t sc_json_lines_share(const struct sc_text *line, unsigned more, size_t res
     return left > reserve ? left - (left - reserve) / (more + 1) : reserve;
 }
 
+/* Appends frames, innermost first, as long as `reserve` bytes of the line stay free for the rest.
+ */
 void sc_json_lines_put_stack(struct sc_text *line, const struct sc_json_lines_stack *stack,
                              size_t reserve)
 {
@@ -147,6 +151,7 @@ static void put_thread(struct sc_text *line, int32_t thread, const char *name,
         sc_json_put(line, "thread_name:%s", name);
 }
 
+/* Appends the operation that the event came too early for. */
 static void put_copy(struct sc_text *line, const struct sc_hazard_copy *copy,
                      const struct sc_path_names *names)
 {
@@ -203,6 +208,8 @@ static size_t event_reserve(const struct sc_text *line, const struct sc_hazard *
     return more ? RESERVE + (line->size - line->used) / 2 : RESERVE;
 }
 
+/* Writes the line of a hazard. Stacks take what room is left when all else is written, each its
+ * share. */
 void sc_json_lines_hazard(struct sc_text *line, const struct sc_hazard *hazard, uint64_t count,
                           const struct sc_json_lines_stacks *stacks,
                           const struct sc_path_names *names)
@@ -435,6 +442,7 @@ static uint64_t bytes_of_all(const struct sc_no_verdicts *counts)
     return sum;
 }
 
+/* Appends the operations that were not watched, in all and by reason. */
 static void put_unguarded(struct sc_text *line, const struct sc_no_verdicts *counts)
 {
     sc_json_put(line, "unguarded:{operations:%lu bytes:%lu by_reason:{",
@@ -527,6 +535,7 @@ void sc_json_lines_held(struct sc_text *text, const struct sc_memory_part *memor
     sc_json_put(text, "}");
 }
 
+/* Writes the `summary` line. Members that are mostly 0 are left out if they are. */
 void sc_json_lines_summary(struct sc_text *line, const struct sc_options *options,
                            const struct sc_report_totals *totals,
                            const struct sc_report_counts *counts, const uint64_t *by_code,

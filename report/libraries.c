@@ -38,6 +38,8 @@ static bool leads_to(const char *path, const struct link_map *module)
     return is_it;
 }
 
+/* Finds the file from which the module with this address was loaded. A module without an absolute
+ * name is looked up among the mapped files. */
 bool sc_libraries_find_path(const void *address, char *path, size_t size)
 {
     const struct link_map *module = module_of(address);
@@ -105,6 +107,7 @@ static bool is_repeated(const Dl_serinfo *folders, unsigned index)
     return i < index;
 }
 
+/* Appends the relative folders of the loader's search, each once. */
 void sc_libraries_put_passed_over(struct sc_text *text)
 {
     struct search search = begin_search();
@@ -264,6 +267,8 @@ static void *open_past_relative(const Dl_serinfo *folders, const char *name, int
 
 /* ---- opening ---- */
 
+/* Opens the library as dlopen would, but never from a relative folder, where anybody may have put
+ * one. */
 void *sc_libraries_open(const char *name, int flags)
 {
     void *library = NULL;
@@ -278,6 +283,7 @@ void *sc_libraries_open(const char *name, int flags)
     return library;
 }
 
+/* Opens a file in the folder that this library was loaded from. */
 void *sc_libraries_open_beside_us(const char *file, int flags)
 {
     char path[PATH_MAX];

@@ -25,6 +25,7 @@ static void put_author(struct sc_text *line, const struct sc_limit_event *event)
         sc_json_put(line, "asked:%lu result:%d", event->asked, event->result);
 }
 
+/* Appends one setting of a limit, or the launch that has fixed it. */
 static void put_event(struct sc_text *line, const struct sc_limit_event *event,
                       const struct sc_json_lines_stack *stack, size_t reserve)
 {
@@ -40,6 +41,7 @@ static void put_event(struct sc_text *line, const struct sc_limit_event *event,
     sc_json_put(line, "}");
 }
 
+/* Appends one module whose kernels may use the device's heap. */
 static void put_module(struct sc_text *line, const struct sc_limit_module *module,
                        const struct sc_json_lines_stack *stack, size_t reserve)
 {
@@ -62,6 +64,7 @@ static void put_modules(struct sc_text *line, const struct sc_limits_part *part,
     sc_json_put(line, "] modules_left_out:%lu", part->limits->modules_left_out);
 }
 
+/* Appends the member `limits`. Stacks may take half of the line's room. */
 void sc_limits_part_put(struct sc_text *line, const struct sc_limits_part *part)
 {
     size_t reserve = (line->size - line->used) / 2;

@@ -47,6 +47,7 @@ static bool find_in(int fd, uintptr_t address, struct sc_text *path)
     return false;
 }
 
+/* Reads /proc/self/maps up to the mapping with the address. */
 bool sc_mapped_file_find(uintptr_t address, char *path, size_t size)
 {
     struct sc_text text = sc_text_in(path, size);

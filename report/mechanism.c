@@ -40,6 +40,7 @@ static enum sc_mechanism choose_for_on(void)
     return has_swap() ? SC_MECHANISM_MPROTECT_FOR_SWAP : SC_MECHANISM_USERFAULTFD;
 }
 
+/* Only guard=on leaves the choice to the machine. */
 enum sc_mechanism sc_mechanism_of(enum sc_guard_mode guard)
 {
     switch (guard) {

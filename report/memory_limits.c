@@ -75,6 +75,7 @@ static void put_group(struct sc_text *line, bool *has_any, char *groups, const c
         put_source(line, has_any, where, value);
 }
 
+/* Appends limits from outside that make allocations fail: of control groups and of MPS. */
 void sc_memory_limits_put(struct sc_text *line)
 {
     static const char mps[] = "CUDA_MPS_PINNED_DEVICE_MEM_LIMIT";

@@ -112,6 +112,7 @@ static bool name_frame(const struct sc_report_frame *frame, char *name, size_t s
     return !is_binding(name);
 }
 
+/* The innermost frame with a library's or package's name is the owner. */
 void sc_memory_owner_name(const struct sc_json_lines_stack *stack, char *name, size_t size)
 {
     for (unsigned i = 0; i < stack->count; i++)
@@ -120,6 +121,7 @@ void sc_memory_owner_name(const struct sc_json_lines_stack *stack, char *name, s
     put_name(name, size, "unknown", strlen("unknown"));
 }
 
+/* Symbolises frames only up to the first that names an owner. */
 void sc_memory_owner_find(uint32_t stack, char *name, size_t size)
 {
     void *const *frames;

@@ -64,6 +64,8 @@ static uint64_t most_of(const struct sc_memory_part_owner *owner)
     return owner->bytes > owner->peak_bytes ? owner->bytes : owner->peak_bytes;
 }
 
+/* Names stacks and owners of the statement, before the report's lock is taken, since that takes
+ * long. */
 void sc_memory_part_name(const struct sc_statement *statement, struct sc_memory_part *part)
 {
     memset(part, 0, sizeof *part);
@@ -100,6 +102,7 @@ static void put_count(struct sc_text *line, const struct sc_ledger_count *count)
                 count->peak_ticks ? sc_ticks_to_ns(count->peak_ticks) : 0);
 }
 
+/* Appends what a place has of each kind of memory. Contexts have a list of their own. */
 static void put_kinds(struct sc_text *line, const struct sc_statement *statement,
                       const struct sc_statement_place *place)
 {
@@ -120,8 +123,8 @@ static void put_kinds(struct sc_text *line, const struct sc_statement *statement
     sc_json_put(line, "}");
 }
 
-/* Writes a pool. A release threshold beyond what readers of JSON take means "never release", and is
- * written as null. */
+/* Appends one memory pool. A release threshold beyond what readers of JSON take means "never
+ * release", and is written as null. */
 static void put_pool(struct sc_text *line, const struct sc_ledger_pool *pool)
 {
     sc_json_put(line, "{pool:%#lx made_by:%s imported?:%hhd destroyed?:%hhd exported_ns?:%lu",
@@ -148,6 +151,7 @@ static void put_graphs(struct sc_text *line, const struct sc_statement_place *pl
                 place->graphs_used_bytes, place->graphs_reserved_bytes);
 }
 
+/* Appends the device's UUID; null if the driver does not say. */
 static void put_uuid(struct sc_text *line, const struct sc_statement_place *place)
 {
     SC_TEXT(text, 48);
@@ -200,6 +204,7 @@ static void put_unaccounted(struct sc_text *line, const struct sc_memory_part *p
     sc_json_put(line, "}");
 }
 
+/* Appends what allocators of frameworks (PyTorch's, for one) have reserved on the place and use. */
 static void put_suballocators(struct sc_text *line, const struct sc_statement *statement,
                               unsigned place)
 {
@@ -216,6 +221,7 @@ static void put_suballocators(struct sc_text *line, const struct sc_statement *s
     sc_json_put(line, "]");
 }
 
+/* Appends what lies at one place: in all, by kind, by pool, and what graphs and others hold. */
 static void put_content(struct sc_text *line, const struct sc_memory_part *part,
                         unsigned place_number)
 {
@@ -232,6 +238,7 @@ static void put_content(struct sc_text *line, const struct sc_memory_part *part,
     put_mentions(line, part, place_number, SC_STATEMENT_EXPORT);
 }
 
+/* Appends each device that was used. */
 static void put_devices(struct sc_text *line, const struct sc_memory_part *part)
 {
     const struct sc_statement *statement = part->statement;
@@ -263,6 +270,7 @@ static void put_owners(struct sc_text *line, const struct sc_memory_part *part, 
     }
 }
 
+/* Appends one account: what one call stack holds of one kind at one place. */
 static void put_account(struct sc_text *line, const struct sc_memory_part *part, unsigned i,
                         size_t reserve)
 {
@@ -308,6 +316,7 @@ static void put_managed(struct sc_text *line, const struct sc_statement *stateme
     }
 }
 
+/* Appends child processes that have a device open: their memory is not in this ledger. */
 static void put_children(struct sc_text *line, const struct sc_statement *statement)
 {
     if (!statement->child_count)
@@ -319,6 +328,8 @@ static void put_children(struct sc_text *line, const struct sc_statement *statem
     sc_json_put(line, "]");
 }
 
+/* Appends the member `memory`: at most `max` accounts, and stacks as long as `reserve` bytes stay
+ * free. */
 void sc_memory_part_put(struct sc_text *line, const struct sc_memory_part *part, unsigned max,
                         size_t reserve)
 {
@@ -344,6 +355,7 @@ void sc_memory_part_put(struct sc_text *line, const struct sc_memory_part *part,
 
 /* ---- for people ---- */
 
+/* Appends the owners that hold most at the place, for people. */
 void sc_memory_part_say_owners(struct sc_text *text, const struct sc_memory_part *part,
                                unsigned place)
 {
@@ -359,6 +371,8 @@ void sc_memory_part_say_owners(struct sc_text *text, const struct sc_memory_part
     }
 }
 
+/* Says which child processes live and have a device open, since their memory is counted by nobody.
+ */
 static void say_children(struct sc_text *text, const struct sc_statement *statement)
 {
     for (unsigned i = 0; i < statement->child_count; i++) {
@@ -369,6 +383,7 @@ static void say_children(struct sc_text *text, const struct sc_statement *statem
     }
 }
 
+/* Writes for people what each place holds and has held at most. */
 void sc_memory_part_say(struct sc_text *text, const struct sc_memory_part *part)
 {
     say_children(text, part->statement);

@@ -13,6 +13,7 @@ static struct {
 } calls[SC_MISSES_MAX];
 static unsigned call_count;
 
+/* Counts the call with its equals: same function, same stack. Returns 0 if the table is full. */
 uint64_t sc_missed_calls_note(const struct sc_report_miss *miss)
 {
     for (unsigned i = 0; i < call_count; i++)

@@ -4,7 +4,6 @@
  * A fixed table of plain data. Locks: the caller's lock guards the table. */
 
 /* Terms (docs/glossary.md):
- *   guard: page protection of the memory of operations in flight
  *   wrapper: our function in the place of one of the driver's
  */
 

@@ -178,6 +178,7 @@ static bool is_program(const Dl_info *info)
     return headers && dladdr(headers, &program) != 0 && program.dli_fbase == info->dli_fbase;
 }
 
+/* A frame is Python's, or lies in a closed module, or dladdr finds its module and symbol. */
 void sc_report_symbolise(const void *pc, struct sc_report_frame *frame)
 {
     int errno_before = errno;

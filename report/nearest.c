@@ -45,6 +45,7 @@ static size_t word_distance(const char *given, size_t length, const char *word)
     return edit_distance(given, length, word);
 }
 
+/* Compares in lower case. A word counts as near if few of its letters differ. */
 const char *sc_nearest_word(const char *given, size_t length, sc_nearest_words *words)
 {
     const char *nearest = NULL, *word;

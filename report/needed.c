@@ -106,6 +106,7 @@ static int read_name(const struct file *file, const struct names *names, char *n
     return memchr(name, '\0', (size_t)count) ? 1 : -ENAMETOOLONG;
 }
 
+/* Reads the dynamic section of the file up to the entry with this index. */
 int sc_needed_read(int fd, unsigned index, char *name, size_t size)
 {
     struct file file = {.fd = fd};

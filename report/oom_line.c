@@ -48,6 +48,7 @@ static void put_verdict(struct sc_text *line, const struct sc_oom *oom)
     sc_json_put(line, "free_bytes:%lu total_bytes:%lu", oom->free_bytes, oom->total_bytes);
 }
 
+/* Writes the `oom` line: the failed call, its likeliest cause, and what the place held. */
 void sc_oom_line_write(struct sc_text *line, const struct sc_oom *oom,
                        const struct sc_json_lines_stack *stack, const struct sc_memory_part *part)
 {
@@ -61,6 +62,7 @@ void sc_oom_line_write(struct sc_text *line, const struct sc_oom *oom,
     sc_json_put(line, "}\n");
 }
 
+/* Says for people which allocation has failed, and why, as far as is known. */
 void sc_oom_line_say(struct sc_text *text, const struct sc_oom *oom,
                      const struct sc_memory_part *part)
 {

@@ -384,6 +384,7 @@ static const char *words_of_strict(const struct listener *listener, bool asks_fo
                : " (the run fails when it ends, since strict may be meant)";
 }
 
+/* Says that there is no such option, and which one may have been meant. */
 static void complain_of_key(const struct listener *listener, struct slice key, bool asks_for_strict)
 {
     const char *meant = meant_by(key);
@@ -396,6 +397,7 @@ static void complain_of_key(const struct listener *listener, struct slice key, b
     pass_complaint(listener, &text);
 }
 
+/* Says that the option cannot have this value, and which ones it can have. */
 static void complain_of_value(const struct listener *listener, const struct option *option,
                               const struct slice *value, bool asks_for_strict)
 {
@@ -488,6 +490,7 @@ static bool parse_entry(struct sc_options *options, struct slice entry,
     return false;
 }
 
+/* Reads all entries, and returns how many are bad. Bad ones are kept for the report. */
 static unsigned parse(struct sc_options *options, const char *text, const struct listener *listener)
 {
     unsigned bad = 0;
@@ -550,6 +553,7 @@ static void put_share(struct sc_text *text, uint64_t value)
     sc_text_char(text, '%');
 }
 
+/* Appends the option's value in the form in which it is given. */
 static void put_value(struct sc_text *text, const struct option *option, const void *member)
 {
     switch (option->kind) {
@@ -610,6 +614,7 @@ static void put_values(struct sc_text *text, const struct option *option)
     }
 }
 
+/* Prints each option with its values and what it does, in columns. */
 void sc_options_print_table(int fd)
 {
     static const char head[] = "SAFECOPY_OPTIONS=\"key=value:key=value\"; values, default first:\n";

@@ -180,6 +180,7 @@ static bool is_line(const char *line)
     return false;
 }
 
+/* Looks for the beginning of the last line, and checks that it begins and ends as our lines do. */
 bool sc_own_report_ends(int fd)
 {
     struct stat status;

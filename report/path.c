@@ -164,6 +164,8 @@ static void put_component(struct sc_text *text, const char **pattern,
         replace_dots(text, start);
 }
 
+/* Replaces %p, %e, %h and %r. A relative pattern is taken from the folder at the start of the
+ * process. */
 int sc_path_expand(const char *pattern, const struct sc_path_names *names, char *path, size_t size)
 {
     struct sc_text text = sc_text_in(path, size);
@@ -179,6 +181,7 @@ int sc_path_expand(const char *pattern, const struct sc_path_names *names, char 
     return text.cut ? -ENAMETOOLONG : 0;
 }
 
+/* Returns the first letter after a % that stands for nothing; 0: there is none. */
 char sc_path_unknown_letter(const char *pattern)
 {
     for (; *pattern != '\0'; pattern++)

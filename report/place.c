@@ -335,6 +335,7 @@ static int foresee_file(const char *path, const struct stat *status,
     return result == FREE || result == IS_TAKEN || *kept ? SC_PLACE_NEEDS_FOLDER : result;
 }
 
+/* Finds out what opening the report would do, and leaves no trace: no file is made. */
 int sc_place_foresee(const char *path, const struct sc_path_names *names, const char **kept)
 {
     struct stat status;
@@ -426,6 +427,7 @@ const char *sc_place_find_failure(int error, const char **remedy)
     return NULL;
 }
 
+/* Says why the report cannot be written, and what helps. */
 void sc_place_put_failure(struct sc_text *text, const char *path, int error)
 {
     const char *remedy, *words = sc_place_find_failure(error, &remedy);

@@ -45,6 +45,7 @@ size_t sc_plain_character(const char *bytes, size_t count, uint32_t *code)
     return length;
 }
 
+/* Searches the list of characters that can move the cursor, hide text or reverse its direction. */
 bool sc_plain_is_harmless(uint32_t code)
 {
     static const struct {
@@ -76,6 +77,7 @@ static void put_digits(struct sc_text *text, uint32_t value, unsigned count)
         sc_text_char(text, "0123456789abcdef"[value >> 4 * count & 15]);
 }
 
+/* Writes a character beyond U+FFFF as two surrogates, as JSON does. */
 void sc_plain_put_code(struct sc_text *text, uint32_t code)
 {
     if (code > 0xffff) {

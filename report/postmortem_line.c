@@ -188,6 +188,8 @@ static void note_stream(struct sc_postmortem_brief *brief,
     }
 }
 
+/* Reduces the post-mortem to what people are told: the counts, and the latest operation in flight.
+ */
 struct sc_postmortem_brief sc_postmortem_line_in_brief(const struct sc_postmortem *postmortem)
 {
     struct sc_postmortem_brief brief = {

@@ -321,6 +321,7 @@ static struct naming *begin_naming(void)
     return fresh;
 }
 
+/* Gives back the room for names: to the few that are kept, or to Linux. */
 static void end_naming(struct naming *const *naming)
 {
     if (is_kept(*naming))
@@ -375,6 +376,7 @@ static bool is_left_out(const struct sc_hazard *hazard)
     return use_locked(sc_suppressing_find(hazard, &naming->stacks));
 }
 
+/* Counts the hazard if it is not to be reported: by the program's wish, or by a suppression. */
 bool sc_report_suppresses(const struct sc_hazard *hazard)
 {
     if (!hazard->ignored && !is_left_out(hazard))
@@ -674,6 +676,7 @@ void sc_report_summary(const struct sc_report_totals *totals)
     print_summary(&summary, memory_of(parts));
 }
 
+/* Writes a `memory` line. Names are found before the lock is taken. */
 void sc_report_memory(const struct sc_statement *statement)
 {
     if (!atomic_load_explicit(&report.opened, memory_order_acquire))
@@ -708,6 +711,7 @@ static void say_oom(const struct sc_oom *oom, const struct sc_memory_part *memor
     sc_report_say(NULL, text.bytes);
 }
 
+/* Writes an `oom` line. Names are found before the lock is taken. */
 void sc_report_oom(const struct sc_oom *oom, const struct sc_statement *statement)
 {
     if (!atomic_load_explicit(&report.opened, memory_order_acquire))
@@ -725,6 +729,7 @@ void sc_report_oom(const struct sc_oom *oom, const struct sc_statement *statemen
         say_oom(oom, memory_of(parts));
 }
 
+/* Says what was found as the program aborts, once, and only if there is anything to say. */
 void sc_report_say_aborting(const struct sc_report_totals *totals)
 {
     static bool said;

@@ -82,8 +82,8 @@ const char *sc_roll_word(enum sc_roll_note note);
  * names. If it is NULL or names none, nothing is noted. To be called before the other functions. */
 void sc_roll_take(const char *value);
 
-/* Returns the value that sc_roll_take was given, which differs from run to run; "" if there is no
- * roll. */
+/* Returns the value of SAFECOPY_RUN that sc_roll_take was given, which differs from run to run; ""
+ * if there is no roll. */
 const char *sc_roll_value(void);
 
 /* Returns true if there is a roll. One load. */

@@ -238,6 +238,8 @@ static void put_copy(struct sc_text *text, const struct sc_hazard *hazard)
         put_usual(text, hazard);
 }
 
+/* Returns in words what became of the hazard: mostly by the action, in some cases by code and
+ * action together. */
 static const char *outcome_words(const struct sc_hazard *hazard)
 {
     static const char *const outcomes[] = {
@@ -289,6 +291,7 @@ static void put_label(struct sc_text *text, const struct sc_hazard_counts *seen)
     sc_text_char(text, '\n');
 }
 
+/* Writes a hazard with its count, both calls with their places, and the outcome. */
 void sc_summary_write_hazard(struct sc_text *text, const struct sc_hazard_counts *seen)
 {
     const struct sc_hazard *hazard = &seen->first;
@@ -435,6 +438,7 @@ static const char *why_unheard(const char *state)
     return NULL;
 }
 
+/* Says how much the library did not see: calls that passed it by, and why CUPTI told of none. */
 static void put_coverage(struct sc_text *text, const struct sc_summary *summary)
 {
     const struct sc_report_totals *totals = summary->totals;
@@ -462,6 +466,7 @@ static void put_noted(struct sc_text *text, const char *words, uint64_t count)
     sc_text_format(text, "%s%lu\n", words, count);
 }
 
+/* Says what the library did that is no hazard, each with its count. */
 static void put_what_was_noted(struct sc_text *text, const struct sc_summary *summary)
 {
     put_noted(text,
@@ -594,6 +599,7 @@ static void put_suppressions(struct sc_text *text, const char *title, bool expir
     sc_text_put(text, before == title ? "" : "\n");
 }
 
+/* Says how strict=1 has decided, and what it could not judge. */
 static void put_verdict(struct sc_text *text, const struct sc_summary *summary)
 {
     sc_text_put(text, "  strict: ");
@@ -611,6 +617,7 @@ static void put_verdict(struct sc_text *text, const struct sc_summary *summary)
     }
 }
 
+/* Writes the whole summary for people: the hazards at their places, then what limits the result. */
 void sc_summary_write(struct sc_text *text, const struct sc_summary *summary)
 {
     put_head(text, summary);

@@ -87,6 +87,7 @@ static unsigned count_openings(const char *text, size_t size)
     return count;
 }
 
+/* Reads the file once, counts its entries to make room for them, and then parses it. */
 bool sc_suppressing_load(const struct sc_options *options, sc_options_complain *complain,
                          void *context)
 {
@@ -159,6 +160,7 @@ struct names {
     char functions[SC_STACK_DEPTH_MAX][SYMBOL_MAX_BYTES]; /* "": unknown */
 };
 
+/* Returns the frame's function. Looked up once for each frame: several entries may ask. */
 static const char *function_of(struct names *names, unsigned index)
 {
     const struct sc_report_frame *frame = &names->stack->frames[index];

@@ -126,6 +126,8 @@ static unsigned kind_of(struct sc_part pattern)
     return KINDS;
 }
 
+/* Compares the pattern with that word of the frame which its prefix names (fun:, obj:, src:, py:).
+ */
 bool sc_suppressions_matches(struct sc_part pattern, const struct sc_suppression_stack *stack,
                              unsigned frame)
 {
@@ -257,6 +259,7 @@ static void check_codes(struct parser *parser, struct sc_part codes)
     }
 }
 
+/* Complains of the first pattern that is none. */
 static void check_patterns(struct parser *parser, struct sc_part patterns)
 {
     for (struct sc_part each = take_word(&patterns); each.length > 0; each = take_word(&patterns)) {
@@ -383,6 +386,7 @@ static void read_key_line(struct parser *parser, struct sc_part line)
     parser->keys |= 1u << key;
 }
 
+/* Ends an entry at its '}': it must have all mandatory keys, and is then kept. */
 static void end_entry(struct parser *parser, const char *at)
 {
     static const enum key mandatory[] = {NAME, CODE, REASON};
@@ -421,6 +425,7 @@ static bool adds_patterns(struct parser *parser, struct sc_part line)
     return true;
 }
 
+/* Reads one line: the beginning or end of an entry, a key with its value, or a comment. */
 static void read_line(struct parser *parser, struct sc_part line)
 {
     if (is_word(line, "{")) {

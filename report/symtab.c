@@ -59,6 +59,7 @@ static uintptr_t first_address(int fd, const file_header *header)
     return lowest & ~((uintptr_t)getpagesize() - 1);
 }
 
+/* Finds the first section of this type. */
 static bool find_section(int fd, const file_header *header, uint32_t type, section_header *found)
 {
     for (unsigned i = 0; i < header->e_shnum; i++) {
@@ -127,6 +128,8 @@ static bool find_in(int fd, const struct sc_report_frame *frame, char *name, siz
            read_name(fd, &header, &table, &symbol, name, size);
 }
 
+/* Looks the symbol up in the module's file: static functions are in no table that the loader has.
+ */
 bool sc_symtab_find(const struct sc_report_frame *frame, char *name, size_t size)
 {
     char path[4096];

@@ -144,6 +144,7 @@ bool sc_allocations_end_free(struct sc_allocations *allocations,
     return true;
 }
 
+/* Removes the block at once: for a free whose answer the driver has given already. */
 size_t sc_allocations_free(struct sc_allocations *allocations, uintptr_t address)
 {
     const struct sc_allocation block = sc_allocations_begin_free(allocations, address);

@@ -80,6 +80,7 @@ static void count_refusal_locked(struct sc_budget *budget, struct sc_budget_site
     budget->refused_sites++;
 }
 
+/* Has the site been refused for so long that it is guarded on credit? */
 static bool was_refused_too_long(const struct sc_budget *budget, const struct sc_budget_site *site)
 {
     return site->refused_since && budget->now - site->refused_since > budget->refused_max_ticks;

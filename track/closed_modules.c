@@ -46,6 +46,7 @@ static unsigned path_index(const char *path)
     return i;
 }
 
+/* First asks whether any stored stack has a return address there: only then the path is copied. */
 void sc_closed_modules_note(const char *path, uintptr_t start, uintptr_t end)
 {
     unsigned number = sc_stacks_replace_frames(start, end, 0) ? path_index(path) : MODULES_MAX;

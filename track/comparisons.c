@@ -89,6 +89,7 @@ static void list_all_streams(struct sc_inflight *inflight, const struct sc_point
     atomic_store_explicit(&inflight->order->has_large_sources, any, memory_order_relaxed);
 }
 
+/* Mostly the point is of one stream, whose list is then the only one to be searched. */
 void sc_comparisons_begin(struct sc_inflight *inflight, const struct sc_point *point,
                           struct sc_comparisons *comparisons)
 {
@@ -144,6 +145,7 @@ void sc_comparisons_end(struct sc_inflight *inflight, const struct sc_comparison
     }
 }
 
+/* Forgets the results that say "equal". A source that differs was overwritten, and stays so. */
 void sc_comparisons_discard(const struct sc_comparisons *comparisons)
 {
     for (unsigned i = 0; i < comparisons->count; i++)

@@ -20,12 +20,16 @@ struct conflict_visit {
 
 /* ---- the rule ---- */
 
+/* Does the operation write the memory that it is recorded for? On device memory, unless it is known
+ * to only read. */
 static bool writes(const struct sc_op_info *info)
 {
     return info->kind == SC_DEVICE ? !sc_ops_merely_reads(info)
                                    : sc_direction_writes_host(info->direction);
 }
 
+/* May the two disturb each other? A prefetch moves pages and changes no byte, so it disturbs
+ * nothing. */
 static bool either_writes_memory(const struct sc_op_info *a, const struct sc_op_info *b)
 {
     return (writes(a) || writes(b)) && a->direction != SC_PREFETCH && b->direction != SC_PREFETCH;

@@ -142,6 +142,7 @@ void sc_consistency_of_order(struct sc_order *order, uint32_t id)
 
 /* ---- holds ---- */
 
+/* Returns how many bytes count for the hold: none if the memory stays the program's. */
 static uint64_t held_bytes(const struct sc_hold *hold)
 {
     return hold->kind == SC_HOLD_WAIT || hold->kind == SC_HOLD_UNREGISTER

@@ -77,6 +77,7 @@ static struct sc_copy_manner async_manner(const struct sc_copy_case *asked)
     return manner;
 }
 
+/* Is the copy small enough that this driver stages its source in the call? */
 static bool is_batched(const struct sc_copy_case *asked)
 {
     return asked->size_bytes <= BATCHED_BYTES_MAX;
@@ -108,6 +109,8 @@ struct sc_copy_manner sc_copy_manner_of(const struct sc_copy_case *asked)
     }
 }
 
+/* The order DURING_API_CALL promises that the source is read in the call. This driver reads large
+ * sources later, and any source that it copies to managed memory. */
 bool sc_copy_manner_breaks_promise(const struct sc_copy_case *asked)
 {
     return asked->call == SC_COPY_BATCH_DURING_CALL && asked->src == SC_PLACE_PAGEABLE &&

@@ -99,6 +99,7 @@ static void retire_oldest(struct sc_inflight *inflight)
     }
 }
 
+/* Adds the operation, and makes room for it before: drops what is done, and what it replaces. */
 void sc_device_add(struct sc_inflight *inflight, const struct sc_op_info *info)
 {
     SC_ASSERT_GUARDED(&inflight->ops);

@@ -34,6 +34,8 @@ int sc_events_init(struct sc_events *events)
     return sc_handles_init(&events->records_of);
 }
 
+/* Stores the handle last, with a bit that says whether the point is wide (more than one number of
+ * one stream): readers without the tracker's lock look at that first. */
 static void set_handle(struct record *record, uintptr_t event)
 {
     const struct sc_point *point = &record->point;
@@ -66,6 +68,7 @@ bool sc_events_point(struct sc_events *events, uintptr_t event,
     return record;
 }
 
+/* A point without a clock needs no reference, so the event's lock is enough. */
 bool sc_events_plain_point(struct sc_events *events, uintptr_t event, struct sc_point *point)
 {
     sc_events_point(events, event, point);
@@ -127,6 +130,7 @@ static __attribute__((noinline)) bool wake_and_leave(struct record *record, bool
     return is_done;
 }
 
+/* Ends get_or_set_simple where a signal handler has left something to be done after the lock. */
 static __attribute__((noinline)) bool have_left(bool is_done)
 {
     sc_library_lock_run_on_leave();

@@ -132,6 +132,8 @@ bool sc_graphs_is_watched(struct sc_graphs *graphs, uintptr_t exec, uintptr_t no
     return sc_watched_nodes_find(sc_graphs_find_or_empty(graphs, exec)->exec.watched, node);
 }
 
+/* Without the library's function the runs of the node are not seen, so runs and launches can no
+ * longer be matched: the exec's watch is lost. */
 void sc_graphs_end_watch(struct sc_graphs *graphs, uintptr_t exec, uintptr_t node)
 {
     if (sc_graphs_is_watched(graphs, exec, node))

@@ -34,6 +34,7 @@ static void remove_memory(struct sc_frozen *frozen, unsigned i)
 
 /* ---- memory that no captured work uses ---- */
 
+/* Returns the bytes by which the memory's fate is decided: what a memset has set, once one has. */
 static const struct sc_device_use *watched_bytes(const struct sc_frozen_memory *memory)
 {
     return memory->is_set ? &memory->set : &memory->memory;
@@ -127,6 +128,7 @@ void sc_frozen_note_use(struct sc_frozen *frozen, const struct sc_device_use *us
     }
 }
 
+/* Pieces that no captured work uses are read by no launch, and are not counted. */
 unsigned sc_frozen_forget(struct sc_frozen *frozen)
 {
     unsigned forgotten = frozen->count - count_unused(frozen);

@@ -58,6 +58,8 @@ static uintptr_t outermost_around(struct sc_graph *graph, uintptr_t node)
     return outer;
 }
 
+/* Walks outwards from the node. The depth is bounded, since handles of destroyed nodes might form a
+ * circle. */
 bool sc_graph_is_within(struct sc_graph *graph, uintptr_t node, uintptr_t of)
 {
     for (int depth = 0; node && node != of && depth < DEPTH_MAX; depth++)
@@ -74,6 +76,8 @@ static bool is_named(const struct sc_graph *graph, uintptr_t node)
     return false;
 }
 
+/* A node that is neither named nor known as an inner one came with a child graph of an update,
+ * under another name. */
 static enum sc_graph_place find_place(struct sc_graph *graph, uintptr_t node)
 {
     if (node_around(graph, node))

@@ -100,6 +100,7 @@ static void drop_device_uses(struct sc_graphs *graphs, struct sc_graph *graph, b
     }
 }
 
+/* Keeps nothing of the exec's device memory: what is known in part would accuse innocent work. */
 static void leave_out_device(struct sc_graphs *graphs, struct sc_graph *graph)
 {
     graph->exec.device.is_left_out = true;

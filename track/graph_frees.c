@@ -57,6 +57,7 @@ struct freed {
     const struct sc_hazard_event *by;
 };
 
+/* Does the use overlap the freed interval? */
 static bool uses_freed_bytes(const struct freed *freed, const struct sc_graph_use *use)
 {
     return use->shape.address < freed->end && sc_graph_use_end(use) > freed->address;

@@ -25,6 +25,8 @@ static uint32_t *first_hashed(const struct sc_graph *graph, uintptr_t node)
     return &graph->links[hash & (graph->uses.capacity - 1)].hashed_first;
 }
 
+/* Returns the next use of the node in the hash chain, from this one on. Other nodes may share the
+ * chain. */
 static uint32_t next_in_chain(const struct sc_graph *graph, uint32_t use, uintptr_t node)
 {
     while (use && sc_graph_use_at(graph, use)->node != node)
@@ -66,6 +68,7 @@ void sc_graph_unlink_node(struct sc_graph *graph, uint32_t use)
 
 /* ---- by interval ---- */
 
+/* Sets the backward link of a use in its interval's list, if there are links at all. */
 static void set_previous(const struct sc_graph *graph, uint32_t use, uint32_t previous)
 {
     if (graph->links && use)
@@ -161,6 +164,7 @@ uint32_t sc_graph_first_of(struct sc_graphs *graphs, struct sc_graph *graph, uin
                         : scan_uses_from(graph, 1, node);
 }
 
+/* Follows the node's hash chain, or, without links, checks each use behind this one. */
 uint32_t sc_graph_next_of(const struct sc_graph *graph, uint32_t use)
 {
     uintptr_t node = sc_graph_use_at(graph, use)->node;

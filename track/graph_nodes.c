@@ -35,6 +35,7 @@ void sc_graphs_enable_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t
     sc_graph_note_stale(graph);
 }
 
+/* Adds the reasons that concern the use's kind of memory. */
 static void set_unsure(struct sc_graph_use *use, unsigned unsure)
 {
     use->unsure |= sc_graph_unsure_of(use, unsure) & SC_UNSURE_ALL;

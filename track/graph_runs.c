@@ -79,6 +79,7 @@ static bool continues_run(const struct sc_graph_use *earlier, const struct sc_gr
            use->shape.address <= sc_graph_use_end(earlier);
 }
 
+/* Makes the run reach to the end of the use, which adjoins or overlaps it. */
 static void extend_run(struct sc_graph_use *earlier, const struct sc_graph_use *use)
 {
     if (sc_graph_use_end(use) > sc_graph_use_end(earlier))

@@ -68,12 +68,15 @@ void sc_graph_write_add(struct sc_graph_write_intervals *intervals, uintptr_t fi
     insert_new(intervals, first, last);
 }
 
+/* Does any interval overlap the bytes from `first` to `last`? */
 static bool meets(const struct sc_graph_write_intervals *intervals, uintptr_t first, uintptr_t last)
 {
     unsigned i = find_interval(intervals, first);
     return i < intervals->count && intervals->of[i].first <= last;
 }
 
+/* A kernel may write from its address to the end of the allocation, so an address before the memory
+ * in the same allocation counts, too. */
 bool sc_graph_write_may_touch(const struct sc_graph_write *write, uintptr_t address,
                               size_t size_bytes, uintptr_t base)
 {

@@ -204,6 +204,7 @@ static struct sc_grid *grid_of(struct sc_graphs *graphs, const struct sc_graph_i
     return interval->heap ? &graphs->heap_grid : &graphs->grid;
 }
 
+/* Does the interval contain all bytes of the use? */
 static bool use_lies_within(const struct sc_graph_use *use, uintptr_t address, size_t size_bytes)
 {
     return use->shape.address >= address && sc_graph_use_end(use) <= address + size_bytes;
@@ -350,6 +351,7 @@ void sc_graph_count_use(struct sc_graph *graph, const struct sc_graph_use *use, 
     sc_graph_note_stale(graph);
 }
 
+/* Counts are of enabled uses, so the use is taken out of them while it changes. */
 void sc_graph_enable_use(struct sc_graph *graph, struct sc_graph_use *use, bool enabled)
 {
     sc_graph_count_use(graph, use, -1);
@@ -357,6 +359,7 @@ void sc_graph_enable_use(struct sc_graph *graph, struct sc_graph_use *use, bool 
     sc_graph_count_use(graph, use, 1);
 }
 
+/* Notes which graph has the node. Not for execs, whose nodes have the handles of a graph's. */
 static void index_node(struct sc_graphs *graphs, const struct sc_graph *graph,
                        const struct sc_graph_use *use)
 {
@@ -438,6 +441,7 @@ void sc_graphs_add_all(struct sc_graphs *graphs, uintptr_t handle, uintptr_t of)
 
 /* ---- dropping ---- */
 
+/* Takes the use out of all that refers to it, except its interval. */
 static void release_use(struct sc_graphs *graphs, struct sc_graph *graph, struct sc_graph_use *use)
 {
     sc_graph_count_use(graph, use, -1);

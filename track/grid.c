@@ -276,6 +276,7 @@ uint32_t sc_grid_find_at(struct sc_grid *grid, uintptr_t address)
     return SC_GRID_RETRY;
 }
 
+/* Does the item overlap the interval? */
 static bool item_overlaps(const struct sc_grid_node *node, uintptr_t address, size_t size_bytes)
 {
     uintptr_t start = atomic_load_explicit(&node->address, memory_order_relaxed);
@@ -307,6 +308,8 @@ static bool cell_may_overlap(struct sc_grid *grid, uint32_t slot, uintptr_t addr
            atomic_load_explicit(&grid->version, memory_order_relaxed) != version;
 }
 
+/* Checks the chains of the cells that the interval has on each populated level. Too many cells
+ * count as a hit, since the caller can then afford to look under the lock. */
 bool sc_grid_cells_may_overlap(struct sc_grid *grid, uintptr_t address, size_t size_bytes)
 {
     uint32_t levels = populated_levels(grid);
@@ -388,6 +391,7 @@ static bool is_hit(const struct sc_grid_walk *walk, const struct sc_grid_node *n
                             : is_visited(node, entry, walk->level, walk->cell, walk->first_cell));
 }
 
+/* Goes on in the present chain, and then to the next chain, until an item counts. */
 void sc_grid_next(struct sc_grid_walk *walk)
 {
     for (;;) {

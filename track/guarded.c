@@ -164,6 +164,7 @@ void sc_guarded_set(struct sc_inflight *inflight, uintptr_t address, size_t size
                                  unwatched.bytes);
 }
 
+/* Sets the range's value unless it has a stricter one: memory that must not be read stays so. */
 static void raise_snapshot_limit(struct sc_range *range, enum sc_snapshots snapshots)
 {
     if (atomic_load_explicit(&range->snapshots, memory_order_relaxed) < snapshots)

@@ -11,6 +11,7 @@ static uint64_t get_word(_Atomic uint64_t *words, enum sc_history_word word)
     return atomic_load_explicit(&words[word], memory_order_acquire);
 }
 
+/* Builds the entry from its words. They may be torn; the caller checks the number afterwards. */
 static struct sc_history_entry unpack_entry(_Atomic uint64_t *words)
 {
     uint64_t of_stack = get_word(words, SC_HISTORY_STACK_AND_STREAM),

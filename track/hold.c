@@ -29,6 +29,7 @@ static size_t bytes_of(const struct sc_hold *hold)
     return atomic_load_explicit(&hold->node.size_bytes, memory_order_relaxed);
 }
 
+/* Returns how many bytes count for max_held: none if the memory stays the program's. */
 static size_t held_bytes_of(const struct sc_hold *hold)
 {
     return hold->kind == SC_HOLD_WAIT || hold->kind == SC_HOLD_UNREGISTER ? 0 : bytes_of(hold);
@@ -117,6 +118,7 @@ static bool all_ops_complete(struct sc_holds *holds, const struct sc_hold *hold)
     return true;
 }
 
+/* Is the hold of a kind that the mask has, and does it fulfil the mask's further conditions? */
 static bool is_selected(const struct sc_hold *hold, uintptr_t address, unsigned mask)
 {
     return (mask >> hold->kind & 1) && (!(mask & SC_HOLDS_BY_GRAPH) || hold->by_graph) &&
@@ -339,6 +341,7 @@ unsigned sc_holds_list_awaited(struct sc_holds *holds, uint32_t after, struct sc
     return latest.count;
 }
 
+/* Looks for memory of the driver's whose hold waits for operations alone. */
 bool sc_holds_end_with_work(struct sc_holds *holds, uint32_t context)
 {
     bool any = false;
@@ -349,6 +352,8 @@ bool sc_holds_end_with_work(struct sc_holds *holds, uint32_t context)
     return any;
 }
 
+/* Memory of the driver's is given back by calls of the program, so such a hold is no work for the
+ * reaper once its operations are complete. */
 bool sc_holds_have_work(struct sc_holds *holds)
 {
     bool has_work = sc_holds_count_awaited(holds) != 0;

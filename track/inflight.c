@@ -165,6 +165,7 @@ static void link_to_range(struct sc_inflight *inflight, uint32_t id)
     count_on_range(inflight, range, op->info.direction, 1);
 }
 
+/* Takes the operation out of its range's list. With the last one, the range has no only stream. */
 static void unlink_from_range(struct sc_inflight *inflight, uint32_t id)
 {
     struct sc_op *op = sc_inflight_op(inflight, id);
@@ -242,6 +243,8 @@ uint32_t sc_inflight_range_of(struct sc_inflight *inflight, uintptr_t address)
 
 /* ---- operations ---- */
 
+/* Returns the grid for operations on this kind of memory: what free() may take away is looked up by
+ * each free(), so it has a grid of its own. */
 static struct sc_grid *grid_of(struct sc_inflight *inflight, enum sc_buffer_kind kind)
 {
     if (kind == SC_DEVICE)
@@ -413,6 +416,8 @@ static bool has_unseen_wait_before(struct sc_inflight *inflight, const struct sc
     return sc_unseen_is_open(inflight->order, &op->info.unseen_waits);
 }
 
+/* Are pages of the operation to be protected, or copied because they are shared with other memory?
+ */
 static bool wants_guard(const struct sc_op *op)
 {
     return op->info.guard_bytes || op->info.shares_pages;
@@ -464,17 +469,21 @@ void sc_inflight_guard_seen(struct sc_inflight *inflight)
         }
 }
 
+/* Are pages of the operation protected against a touch of this kind? A source may be read. */
 static bool is_protected_from(const struct sc_op *op, enum sc_touch touch)
 {
     return op->first_span &&
            (touch == SC_TOUCH_WRITE || sc_direction_writes_host(op->info.direction));
 }
 
+/* Is the operation complete, so that touches are allowed although its pages may still be protected?
+ * Not with strict=1, which wants the program to have waited. */
 static bool is_released(const struct sc_inflight *inflight, const struct sc_op *op)
 {
     return op->retained && !inflight->guard_until_known;
 }
 
+/* Is a touch of this kind, on the operation's pages, to be found? */
 static bool forbids(const struct sc_inflight *inflight, const struct sc_op *op, enum sc_touch touch)
 {
     return is_protected_from(op, touch) && !is_released(inflight, op);
@@ -686,6 +695,8 @@ bool sc_inflight_is_written(struct sc_inflight *inflight, uint32_t range,
     return false;
 }
 
+/* Has the source its final bytes now: can only the host have changed them, and writes no operation
+ * in flight there? */
 static inline bool is_stable(struct sc_inflight *inflight, const struct sc_op_info *info)
 {
     return info->stable && info->direction == SC_H2D &&
@@ -764,6 +775,7 @@ static bool must_keep(struct sc_inflight *inflight, uint32_t earlier, const stru
            !sc_order_complete(inflight->order, &op->ticket);
 }
 
+/* Counts sources in managed memory. While there are some, each kernel has to look at them. */
 static void count_managed_sources(struct sc_inflight *inflight, int change)
 {
     uint32_t count = inflight->managed_source_count += (uint32_t)change;
@@ -903,6 +915,7 @@ void sc_inflight_describe_simple_copy(struct sc_inflight *inflight,
     info->is_simple = true;
 }
 
+/* Is it the operation of an equal simple copy? */
 static inline bool is_of_copy(const struct sc_op_info *info, const struct sc_simple_copy *copy)
 {
     return info->shape.address == copy->host && info->shape.width_bytes == copy->size_bytes &&

@@ -27,6 +27,8 @@ uint64_t sc_kernel_flags_digest(struct sc_inflight *inflight, uint32_t range)
     return digest | 1;
 }
 
+/* Records that a kernel may have told the host, by a flag, that the stream's work up to the number
+ * is done. */
 static void mark_told(struct sc_stream *stream, uint64_t number)
 {
     if (stream->told < number)

@@ -64,6 +64,7 @@ struct sc_ops sc_ops_view_one(const struct sc_ops *ops, unsigned i)
     return (struct sc_ops){1, &ops->ops[i]};
 }
 
+/* Operations that were not kept may write, so they count. */
 bool sc_ops_have_destination(const struct sc_ops *ops)
 {
     for (unsigned i = 0; i < sc_ops_count_kept(ops); i++)

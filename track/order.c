@@ -175,6 +175,7 @@ static bool merge_into(struct sc_order *order, struct sc_clock **clock,
     return true;
 }
 
+/* Sets or clears a tie in the stream's front, where each call sees it without the lock. */
 static void update_tie(struct sc_stream *stream, enum sc_ties tie, bool is_tied)
 {
     uint32_t ties = atomic_load_explicit(&stream->front.ties, memory_order_relaxed);
@@ -226,6 +227,7 @@ static void make_due(struct sc_order *order, struct sc_stream *stream, struct sc
     count_context_change(order);
 }
 
+/* Ends what is due: the stream has joined it. */
 static void forget_due(struct sc_order *order, struct sc_stream *stream)
 {
     drop_clock(order, stream->due);
@@ -390,6 +392,8 @@ void sc_order_unreference(struct sc_order *order, uint32_t id)
 
 /* ---- calls ---- */
 
+/* Counts a change of the stream's point, so that sc_order_is_all_known is false until the host has
+ * waited again. */
 static void count_change(struct sc_order *order, struct sc_stream *stream)
 {
     mark_live(order, stream);

@@ -44,6 +44,8 @@ uint32_t sc_python_codes_publish(uint32_t id)
     return sc_depot_publish(&codes, id, KEY_WORDS);
 }
 
+/* Packs id and instruction into a word whose upper bits no address has. An offset that is too large
+ * counts as the largest. */
 void *sc_python_codes_word(uint32_t id, uint32_t offset)
 {
     uint64_t instruction = offset / INSTRUCTION_BYTES;

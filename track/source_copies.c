@@ -30,6 +30,7 @@ static struct page_copy *copy_at(struct sc_inflight *inflight, uint32_t id)
     return sc_pool_at(&inflight->copies, id);
 }
 
+/* Gives the slot back to its stream, for the stream's next snapshot. */
 static inline void release_slot(struct sc_slot **slot, const struct sc_ticket *ticket)
 {
     if (*slot)
@@ -238,11 +239,13 @@ static __attribute__((noinline)) bool equal_parts(struct sc_inflight *inflight,
     return same;
 }
 
+/* Has the operation copies of pages or edges of its source? */
 static bool has_parts(const struct sc_op *op)
 {
     return op->first_copy || op->info.edges[0] || op->info.edges[1];
 }
 
+/* Compares only what nobody but the host can have changed, and what may be read at all. */
 bool sc_source_copies_differ(struct sc_inflight *inflight, const struct sc_op *op)
 {
     SC_ASSERT_GUARDED(&inflight->ops);

@@ -35,6 +35,7 @@ unsigned sc_spans_home_stripe(const struct sc_spans *spans, uintptr_t address)
     return 1 + area_index(spans, address) % (SC_SPANS_STRIPES - 1);
 }
 
+/* Gives the area the stripe that is meant for it. Until then its pages are in stripe 0. */
 static void move_to_home_stripe(struct sc_spans *spans, uintptr_t address)
 {
     atomic_store_explicit(&spans->stripes[area_index(spans, address)],

@@ -220,6 +220,7 @@ bool sc_spans_retry(struct sc_spans *spans, unsigned stripe)
 
 /* ---- what is due ---- */
 
+/* Has this thread locked the span's stripe, so that it can make the system call itself? */
 static bool is_stripe_locked(const struct sc_spans *spans, const struct sc_span *span)
 {
     return sc_spans_locked_stripes >> sc_spans_stripe_of(spans, span) & 1;

@@ -104,11 +104,13 @@ static struct sc_slot *pop_slot(struct sc_slot_list *list)
     return slot;
 }
 
+/* Is the slot's last operation complete, so that the slot may be written? */
 static inline bool is_complete(const struct sc_slot *slot)
 {
     return !slot->ticket.stream || sc_order_complete(slot->staging->order, &slot->ticket);
 }
 
+/* Drops the slot's reference to its stream, if it has one. */
 static void release_stream(struct sc_slot *slot)
 {
     if (slot->has_stream)
@@ -161,6 +163,7 @@ static void count_taken(struct sc_staging *staging, int by)
     atomic_store_explicit(&staging->taken, taken + (unsigned)by, memory_order_release);
 }
 
+/* Takes the smallest free slot that is large enough; a larger one rather than none. */
 struct sc_slot *sc_staging_take(struct sc_staging *staging, size_t size_bytes)
 {
     struct sc_slot *slot = NULL;
@@ -204,6 +207,8 @@ static _Atomic(struct sc_slot *) *kept_by(struct sc_order *order, uint32_t strea
 }
 
 /* Are there slots of this class enough that a stream may keep one? */
+/* May a stream keep a slot of this class without taking it from others: are some free, or may a
+ * block be added? */
 static bool can_spare(const struct sc_slot *slot)
 {
     const struct sc_slot_list *list = &slot->staging->classes[slot->size_class];

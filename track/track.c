@@ -134,6 +134,7 @@ void sc_track_end_call(struct sc_track *track, struct sc_order_call *call, bool 
     unlock(track);
 }
 
+/* Returns the point of the stream, of its context's legacy stream, or of the whole context. */
 static struct sc_point point_locked(struct sc_track *track, uint32_t stream, enum sc_scope scope)
     SC_REQUIRES(*track)
 {
@@ -146,6 +147,7 @@ static struct sc_point point_locked(struct sc_track *track, uint32_t stream, enu
     return sc_order_point(&track->order, stream);
 }
 
+/* Without the lock, if the wait is for one stream that has joined no other. */
 struct sc_point sc_track_sync_point(struct sc_track *track, uint32_t stream, enum sc_scope scope)
 {
     struct sc_point point;
@@ -207,6 +209,7 @@ void sc_track_event_work(struct sc_track *track, uintptr_t event, struct sc_poin
         *point = (struct sc_point){0};
 }
 
+/* Such an event is the common case: compares its number with what the host knows of the stream. */
 bool sc_track_known_event(struct sc_track *track, uintptr_t event, struct sc_event_number *number)
 {
     return sc_events_get_simple(&track->events, event, number) &&
@@ -378,6 +381,8 @@ void sc_track_begin_wait(struct sc_track *track, uint32_t stream, uintptr_t even
     unlock(track);
 }
 
+/* If the event was recorded anew meanwhile, on another stream, the call did not wait for what was
+ * noted. */
 void sc_track_end_wait(struct sc_track *track, struct sc_wait *wait, bool issued)
 {
     if (!wait->call.stream)
@@ -520,6 +525,8 @@ __attribute__((noinline)) void sc_track_compare_equal(struct sc_track *track,
     sc_library_lock_leave();
 }
 
+/* Gives the operation its number, and looks for conflicts that came between the judgement before
+ * the call and now. */
 static void issue_locked(struct sc_track *track, struct sc_op_info *info, struct sc_issued *issued)
     SC_REQUIRES(*track)
 {

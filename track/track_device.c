@@ -17,6 +17,7 @@ void sc_track_device_allocated(struct sc_track *track, uintptr_t address, size_t
     unlock(track);
 }
 
+/* The free is recorded only if the block is still the one that was freed. */
 void sc_track_device_end_free(struct sc_track *track, const struct sc_allocation *allocation,
                               bool freed, struct sc_op_info *info)
 {

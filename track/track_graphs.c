@@ -55,6 +55,7 @@ void sc_track_note_graph_allocations(struct sc_track *track, uint32_t exec, uint
 
 /* ---- frees ---- */
 
+/* Most memory is used by no graph, which the grids tell without the lock. */
 bool sc_track_graph_names(struct sc_track *track, uintptr_t address, size_t size_bytes)
 {
     if (!sc_graphs_may_name(&track->graphs, address, size_bytes))

@@ -12,6 +12,7 @@
 
 enum { DROPPED_AT_ONCE = 64 };
 
+/* Does the request come too early for this operation, by the caller's rule? */
 static bool comes_too_early_for(const struct sc_deallocation *request, const struct sc_op *op)
 {
     return !request->hurts || request->hurts(&op->info);

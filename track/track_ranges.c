@@ -82,6 +82,7 @@ static __attribute__((noinline)) uint32_t look_for_range(struct sc_track *track,
     return id;
 }
 
+/* Does the range contain the interval? Written so that no sum overflows. */
 static inline bool covers(const struct sc_range *range, uintptr_t address, size_t size_bytes)
 {
     uintptr_t start = atomic_load_explicit(&range->node.address, memory_order_relaxed);
@@ -152,6 +153,8 @@ static bool has_sources_beside(struct sc_inflight *inflight, uint32_t range)
            sc_inflight_is_neighbour(inflight, sc_inflight_range(inflight, range));
 }
 
+/* May the memory have sources in flight? Also pinned memory may, by a page that it shares with
+ * other pinned memory. */
 bool sc_track_may_seal(struct sc_track *track, uint32_t range, enum sc_buffer_kind kind)
 {
     struct sc_inflight *inflight = &track->inflight;

@@ -52,6 +52,7 @@ static bool is_written(struct sc_track *track, const struct sc_slot_source *sour
            sc_inflight_is_written(inflight, source->range, source->shape);
 }
 
+/* First tries the slot that the stream has kept, which needs no lock. */
 int sc_track_take_slot(struct sc_track *track, struct sc_staging *staging,
                        const struct sc_slot_source *source, struct sc_slot **slot,
                        struct sc_staging_block *missing)
@@ -110,6 +111,8 @@ static inline bool may_be_read_directly(const struct sc_range *range)
     return atomic_load_explicit(&range->snapshots, memory_order_acquire) == SC_SNAPSHOTS_PLAIN;
 }
 
+/* Compares the source of an equal earlier copy without the lock, and takes over its snapshot if the
+ * source is unchanged: to compare a large source takes less time than to copy it. */
 static __attribute__((noinline)) void compare_large_source(struct sc_track *track,
                                                            struct sc_simple_copy *copy)
 {

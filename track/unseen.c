@@ -29,6 +29,7 @@ static uint32_t open_count(struct sc_order *order)
     return atomic_load_explicit(&order->unseen.open, memory_order_relaxed);
 }
 
+/* Counts open waits. While there is one, every call has to ask which waits its work comes after. */
 static void change_open_count(struct sc_order *order, int change)
 {
     sc_order_attend(order, SC_ATTENDS_UNSEEN_WAITS, open_count(order) + (uint32_t)change != 0);
@@ -157,6 +158,8 @@ static struct sc_ticket first_unknown(struct sc_order *order, const struct wait 
     return first;
 }
 
+/* Does work on the stream, or what it comes after besides, come after a part of the wait that the
+ * host does not know to be over? */
 static bool comes_after_wait(struct sc_order *order, uint32_t stream, const struct sc_point *after,
                              const struct wait *wait)
 {

@@ -26,6 +26,8 @@ static void free_node(struct sc_order *order, struct sc_watched_node *node)
     sc_arena_free(&order->arena, node, sizeof *node);
 }
 
+/* Will later launches run the node? A node that was dropped has the number of the last launch with
+ * it. */
 static bool is_in_future_launches(const struct sc_watched_node *node)
 {
     return node->last == UINT64_MAX;
@@ -90,6 +92,8 @@ struct sc_watched_node *sc_watched_nodes_find(const struct sc_watched_nodes *wat
     return found;
 }
 
+/* Drops the node's former record, which is further down the list, and takes over what it notifies
+ * of. */
 void sc_watched_nodes_replace(struct sc_order *order, struct sc_watched_node *node)
 {
     SC_ASSERT_GUARDED(&order->streams);

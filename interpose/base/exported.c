@@ -47,7 +47,7 @@ static struct symbols symbols_of(const struct link_map *object)
 }
 
 /* Returns the hash of DT_GNU_HASH. */
-static uint32_t hash_of(const char *name)
+static uint32_t gnu_hash(const char *name)
 {
     uint32_t hash = 5381;
     for (; *name; name++)
@@ -64,7 +64,7 @@ static const ElfW(Sym) * find_symbol(const struct symbols *in, const char *name)
     const uint32_t *buckets =
         table->words + table->filter_words * (sizeof(ElfW(Addr)) / sizeof(uint32_t));
     const uint32_t *chains = buckets + table->buckets;
-    uint32_t hash = hash_of(name);
+    uint32_t hash = gnu_hash(name);
     uint32_t i = table->buckets ? buckets[hash % table->buckets] : 0;
     if (i < table->first)
         return NULL;

@@ -176,6 +176,7 @@ static enum sc_sleep kind_of_futex(const struct sleep *sleep, int32_t waiter)
 
 /* ---- all of them ---- */
 
+/* Returns whether what the thread sleeps for comes from this process alone. */
 static enum sc_sleep own_if(bool is_own)
 {
     return is_own ? SC_SLEEPS_FOR_OWN : SC_SLEEPS;

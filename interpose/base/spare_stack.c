@@ -263,6 +263,7 @@ static struct escape make_escape(bool may_abandon, uint64_t outside)
                            .may_abandon = may_abandon};
 }
 
+/* Restores what the abandoned call had changed for the thread. */
 static void restore_outside(const struct escape *escape)
 {
     sc_library_lock_depth = escape->depth;
@@ -336,7 +337,7 @@ static struct sc_frame_detour detour_now(void)
 }
 
 /* Calls the function so that a wait for a lock can abandon it at the end of the process. */
-static void call_last(sc_spare_function *function, void *argument)
+static void call_at_end(sc_spare_function *function, void *argument)
 {
     struct sc_frame_detour detour = detour_now();
     struct escape former = last.escape;
@@ -360,7 +361,7 @@ void sc_spare_stack_call_last(sc_spare_function *function, void *argument)
     int32_t none = 0;
     bool is_first = atomic_compare_exchange_strong(&last.thread, &none, sc_thread_id());
     if (is_first || is_ending())
-        call_last(function, argument);
+        call_at_end(function, argument);
     else
         function(argument);
     if (is_first)

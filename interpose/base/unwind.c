@@ -185,7 +185,7 @@ static int count_objects(struct dl_phdr_info *info, size_t size, void *counts)
 
 /* Counts the modules closed so far, and passes the count to the caches. Called before unwinding,
  * and after dlclose (unloading.c), for stacks that are recognised without unwinding. */
-static uint64_t note_closed(void)
+static uint64_t count_closed(void)
 {
     struct object_counts counts = {0, 0};
     sc_objects_visit(count_objects, &counts);
@@ -199,12 +199,12 @@ void sc_unwind_note_closed(void)
 {
     sc_python_stacks_note_closed();
     if (atomic_load_explicit(&is_chosen, memory_order_acquire))
-        note_closed();
+        count_closed();
 }
 
 /* Makes libunwind forget what it has cached of code, if a module was closed since the last call:
  * another one may be loaded there. */
-static void forget_closed(uint64_t closed)
+static void flush_closed(uint64_t closed)
 {
     static _Atomic uint64_t forgotten;
     if (atomic_load(&forgotten) == closed)
@@ -219,7 +219,7 @@ static bool prepare_steps(void)
 {
     if (!atomic_load_explicit(&is_chosen, memory_order_acquire) || !can_unwind_by_steps())
         return false;
-    forget_closed(note_closed());
+    flush_closed(count_closed());
     return true;
 }
 
@@ -232,7 +232,7 @@ static bool can_walk(void)
 static bool prepare_trace(void)
 {
     static __thread uint64_t traced_since; /* modules closed before the first trace, + 1 */
-    uint64_t closed = note_closed();
+    uint64_t closed = count_closed();
     if (traced_since == 0)
         traced_since = closed + 1;
     return traced_since == closed + 1;
@@ -412,7 +412,7 @@ static __attribute__((noinline)) uint32_t take_stack(void *site, uintptr_t depth
 {
     SC_KEEP_ERRNO();
     if (sc_unlikely(sc_process_is_alone())) /* the hook of dlclose is not called */
-        note_closed();
+        count_closed();
     if (mode_now() == SC_STACKS_SITE)
         return sc_python_stacks_complete(sc_stacks_put(&site, 1));
     const struct sc_stack_known *known = sc_stack_cache_find(site, depth);

@@ -127,6 +127,8 @@ static void describe_copy(struct sc_issue *issue, struct sc_batch *batch, size_t
 
 /* ---- before the call ---- */
 
+/* Returns what is remembered of an address until after the call: host memory without a range must
+ * not be asked about again. */
 static uint8_t known_side(const struct sc_copy_side *side)
 {
     return side->host && !side->known ? SC_SIDE_HOST : SC_SIDE_KNOWN;

@@ -36,6 +36,7 @@ struct batch {
 
 /* ---- in a capture ---- */
 
+/* Returns the stream of the batch if it captures; NULL: it does not, as mostly no stream does. */
 static struct sc_stream_record *capturing_stream(const struct batch *batch)
 {
     return sc_captures_any_open()

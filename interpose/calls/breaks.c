@@ -29,8 +29,8 @@ struct heap {
 };
 
 /* Looks for the heap of brk() among the mappings. Returns whether to go on. */
-static bool find_heap(void *context, uintptr_t start, uintptr_t end, const char *access,
-                      const char *rest)
+static bool is_heap_line(void *context, uintptr_t start, uintptr_t end, const char *access,
+                         const char *rest)
 {
     struct heap *heap = context;
     (void)end;
@@ -45,7 +45,7 @@ static bool find_heap(void *context, uintptr_t start, uintptr_t end, const char 
 static bool is_in_heap(uintptr_t address)
 {
     struct heap heap = {0};
-    return !sc_mappings_each(find_heap, &heap) || (heap.start && heap.start <= address);
+    return !sc_mappings_each(is_heap_line, &heap) || (heap.start && heap.start <= address);
 }
 
 /* Waits for, and reports, what is in flight on the whole pages between the new break `to` and the

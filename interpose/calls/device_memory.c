@@ -28,7 +28,7 @@ static __thread struct {
 
 /* Finds the block before the driver's call. A block that is still stored here is of an earlier
  * call, which has failed. */
-static struct sc_allocation begin_leaving(uintptr_t address)
+static struct sc_allocation find_leaving_block(uintptr_t address)
 {
     sc_device_memory_left(&leaving.allocation, /*freed=*/false);
     leaving.address = address;
@@ -42,7 +42,7 @@ static struct sc_allocation begin_leaving(uintptr_t address)
 struct sc_allocation sc_device_memory_note_leaving(uintptr_t address)
 {
     if (sc_replaying_prepares())
-        return begin_leaving(address);
+        return find_leaving_block(address);
     if (!sc_replaying_follows() || leaving.address != address)
         return SC_TRACKED(sc_allocations_begin_free(track.allocations, address));
     struct sc_allocation left = leaving.allocation;

@@ -149,6 +149,8 @@ static bool is_order_before_seen(const struct launch *launch)
     return is_seen;
 }
 
+/* Do nodes record events or wait for them, so that parts of the launch have an order of their own?
+ */
 static bool has_events(const struct launch *launch)
 {
     return launch->records || launch->uses.awaits_events;

@@ -161,6 +161,7 @@ LAUNCHES(cuLaunchHostFunc, (CUstream stream, CUhostFn function, void *data),
 LAUNCHES(cuLaunchHostFunc_v2, (CUstream stream, CUhostFn function, void *data, unsigned mode),
          (stream, function, data, mode), mode)
 
+/* Ends a call that may have been refused because of a capture: nobody else reports that. */
 static CUresult end_refused(struct launch *launch, CUresult result)
 {
     if (sc_detour_leave_report_to_caller(&launch->detour))

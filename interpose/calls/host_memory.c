@@ -228,6 +228,7 @@ static void retry_free_own(struct sc_context *context, uint64_t until_ns)
         atomic_store(&not_before_ns, until_ns + 20 * (until_ns - since_ns));
 }
 
+/* Returns how often memory was given back to the driver: held memory, and the library's own. */
 static uint64_t gave_back_so_far(void)
 {
     return sc_reaper_gave_back() + atomic_load(&gave_ours);

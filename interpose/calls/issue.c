@@ -207,6 +207,7 @@ void sc_issue_add_pageable(struct sc_issue *issue, enum sc_direction direction,
     add_op(issue, direction, shape, &(struct sc_range_info){.kind = kind}, stable);
 }
 
+/* Such memory is held: its registration ends when no graph uses it any more. */
 bool sc_issue_is_kept_registered(const struct sc_shape *shape)
 {
     return sc_track_is_held(&sc_track, shape->address, sc_shape_hull_bytes(shape),
@@ -249,7 +250,9 @@ add_use_by_time(struct sc_issue *issue, enum sc_direction direction, const struc
         sc_issue_add_touch(issue, direction == SC_H2D ? SC_TOUCH_READ : SC_TOUCH_WRITE, shape);
 }
 
-static void note_waits(struct sc_issue *issue, const struct sc_copy_manner *manner)
+/* Notes that the call waits for its stream, if the driver makes the copy so; and whether the target
+ * is written only after that wait. */
+static void set_waits(struct sc_issue *issue, const struct sc_copy_manner *manner)
 {
     issue->joins_stream |= manner->waits;
     issue->lands_late |= manner->waits && manner->written == SC_LATE;
@@ -263,14 +266,14 @@ time_of_pageable(struct sc_issue *issue, enum sc_direction direction, size_t siz
         .call = SC_COPY_ASYNC, .in_place = works_in_place(issue), .size_bytes = size_bytes};
     *(direction == SC_H2D ? &copy.src : &copy.dst) = SC_PLACE_PAGEABLE;
     const struct sc_copy_manner manner = sc_copy_manner_of(&copy);
-    note_waits(issue, &manner);
+    set_waits(issue, &manner);
     return direction == SC_H2D ? manner.read : manner.written;
 }
 
 /* Returns when the driver uses memory that is the only host range of its operation. Only copies use
  * pageable memory within the call. */
-static enum sc_copy_time time_of_single(struct sc_issue *issue, enum sc_direction direction,
-                                        size_t size_bytes)
+static enum sc_copy_time time_of_lone_range(struct sc_issue *issue, enum sc_direction direction,
+                                            size_t size_bytes)
 {
     bool is_copy = direction == SC_H2D || direction == SC_D2H;
     if (issue->graph || !is_copy)
@@ -291,7 +294,7 @@ SC_INLINED void host_shape(struct sc_issue *issue, enum sc_direction direction,
         add_op_on_range(issue, direction, shape, &range);
     else
         add_use_by_time(issue, direction, shape, &range,
-                        time_of_single(issue, direction, hull_bytes));
+                        time_of_lone_range(issue, direction, hull_bytes));
 }
 
 void sc_issue_add_host_shape(struct sc_issue *issue, enum sc_direction direction,
@@ -350,7 +353,7 @@ static struct sc_copy_manner manner_of(struct sc_issue *issue, const struct sc_c
     if (issue->graph)
         return (struct sc_copy_manner){false, SC_LATE, SC_LATE};
     const struct sc_copy_manner manner = sc_copy_manner_of(&copy);
-    note_waits(issue, &manner);
+    set_waits(issue, &manner);
     issue->keeps_source = copy.src == SC_PLACE_MANAGED && !may_read_pinned(&copy, &manner);
     return manner;
 }
@@ -533,6 +536,8 @@ void sc_issue_set_graph(struct sc_issue *issue, uint8_t unsure, uint64_t ticks)
         issue->host[i].stable = false; /* other nodes may write it */
 }
 
+/* A call that waits for its stream gets no edge, since the wait would then include the other
+ * stream's work without limit. */
 static enum sc_device_healing healing_of(const struct sc_issue *issue)
 {
     return issue->joins_stream ? SC_HEALED_BY_WAIT : SC_HEALED_BY_EDGE;
@@ -584,6 +589,7 @@ static __attribute__((noinline)) void judge_touches(const struct sc_issue *issue
     }
 }
 
+/* Touches are the host ranges that are no operations. */
 void sc_issue_judge_touches(const struct sc_issue *issue)
 {
     if (issue->host_count != issue->op_count && !is_unjudged(issue))
@@ -761,7 +767,7 @@ SC_INLINED void complete_op(const struct sc_issue *issue, struct sc_op_info *op)
 }
 
 /* All threads share stripe 0: it is attended where the pages are surely to change. */
-static uint64_t stripes_of(const struct sc_op_info *op)
+static uint64_t stripes_to_lock(const struct sc_op_info *op)
 {
     uint64_t stripes =
         sc_spans_stripe_bits(sc_track_parts.guards, op->guard_address, op->guard_bytes);
@@ -798,7 +804,7 @@ record_ops(struct sc_issue *issue, struct sc_issue_ops *ops, uint32_t stack, uin
         all.has_uncopied |= !sc_ops_is_copied(op);
         all.writes_host |= sc_direction_writes_host(op->direction);
         if (op->guard_bytes)
-            stripes |= stripes_of(op);
+            stripes |= stripes_to_lock(op);
     }
     sc_guard_lock_stripes(stripes);
     sc_track_issue(&sc_track, &issue->ordered, ops->of, ops->count, &issued);
@@ -937,7 +943,7 @@ static __attribute__((noinline)) void end_unrecorded(struct sc_issue *issue, CUr
 }
 
 /* Notes the new node of the captured graph: what it uses of host memory and of the device's. */
-static __attribute__((noinline)) void end_captured(const struct sc_issue *issue)
+static __attribute__((noinline)) void note_captured_node(const struct sc_issue *issue)
 {
     bool tells_beside = sc_unlikely(issue->uses.count) && sc_beside_is_own();
     bool has_device_node = !issue->host_count && issue->uses.count && sc_device_nodes_are_watched();
@@ -976,7 +982,7 @@ CUresult sc_issue_end(struct sc_issue *issue, CUresult result)
     if (issue->stream)
         sc_unfinished_legacy(issue->stream);
     if (issue->graph) {
-        end_captured(issue);
+        note_captured_node(issue);
         return result;
     }
     if (sc_unlikely(issue->uses.count) && sc_beside_needs_calls() && result == CUDA_SUCCESS)

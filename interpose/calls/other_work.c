@@ -239,6 +239,8 @@ SC_PAIR(cuLaunchCooperativeKernel, _ptsz,
 
 /* ---- stream-ordered allocation: no capture permits it, except in the capturing stream ---- */
 
+/* Would this work break a capture, although it does not belong to one? Then the wrapper makes it
+ * under a permit. */
 static bool endangers_captures(struct work *work, CUstream stream)
 {
     return sc_detour_leave_report_to_caller(&work->detour) && sc_capturing_seen() &&

@@ -120,6 +120,7 @@ void sc_sync_begin_context(struct sc_sync *sync, const struct sc_call *call, CUc
     begin_context_wait(sync, call, sc_active() ? sc_contexts_named(handle) : NULL);
 }
 
+/* The driver frees page-locked memory only when the whole context is idle. */
 void sc_sync_begin_free(struct sc_sync *sync, const struct sc_call *call)
 {
     begin_context_wait(sync, call, sc_active() ? sc_contexts_of_memory() : NULL);
@@ -157,7 +158,7 @@ static void end_work_before_event(const struct sc_behind *behind)
 
 /* Returns the streams whose pages are to be let go, as bits: the only stream of whose operations
  * the program has heard, or else all. */
-static uint64_t settled_streams(const struct sc_sync *sync)
+static uint64_t stream_bits_of(const struct sc_sync *sync)
 {
     bool is_one = !sync->context && !sync->all_known && sc_order_is_of_one_stream(&sync->point);
     return is_one ? sc_spans_stream_bit(sync->point.stream) : ~UINT64_C(0);
@@ -165,9 +166,9 @@ static uint64_t settled_streams(const struct sc_sync *sync)
 
 /* Notes that all work before the point is done, since the wait has succeeded: it is judged for the
  * last time, and its pages are unprotected. */
-static void end_waited(struct sc_sync *sync)
+static void note_waited_for(struct sc_sync *sync)
 {
-    uint64_t streams = settled_streams(sync); /* before the point becomes known, which ends it */
+    uint64_t streams = stream_bits_of(sync); /* before the point becomes known, which ends it */
     if (sync->behind.work_ticks)
         end_work_before_event(&sync->behind);
     if (sync->stream)
@@ -186,7 +187,7 @@ CUresult sc_sync_end(struct sc_sync *sync, CUresult result)
     if (sync->ordered.stream)
         sc_track_end_call(&sc_track, &sync->ordered, result == CUDA_SUCCESS);
     if (sync->on && result == CUDA_SUCCESS)
-        end_waited(sync);
+        note_waited_for(sync);
     else if (sync->on)
         sc_track_release_point(&sc_track, &sync->point);
     return result;

@@ -84,7 +84,7 @@ static void judge_sides(const struct copy *copy)
     judge_side(copy, stream, SC_TOUCH_WRITE, &copy->sides.dst);
 }
 
-static struct sc_copy_manner manner_of(const struct copy *copy)
+static struct sc_copy_manner manner_of_copy(const struct copy *copy)
 {
     return sc_copy_sides_manner(&copy->sides, SC_COPY_SYNC, /*in_place=*/false);
 }
@@ -92,7 +92,7 @@ static struct sc_copy_manner manner_of(const struct copy *copy)
 /* Does the call return only when its stream's earlier work is done? */
 static bool blocks_host(const struct copy *copy)
 {
-    return manner_of(copy).waits;
+    return manner_of_copy(copy).waits;
 }
 
 /* Is it a peer copy, which names its contexts? Such a copy is in order with all work in these, in
@@ -272,6 +272,8 @@ static bool begin_copy_or_detour(struct copy *copy)
     return is_moved;
 }
 
+/* Ends a copy that was made by the asynchronous function: waits for it, as the synchronous one
+ * does. */
 static CUresult end_in_detour(struct copy *copy, CUresult result)
 {
     CUresult waited = result == CUDA_SUCCESS ? sc_sync_stream(copy->call, copy->stream) : result;
@@ -321,7 +323,7 @@ static CUresult end_call(struct copy *copy, CUresult result)
         sc_marks_note_tail(copy->on);
     if (copy->on && result == CUDA_SUCCESS)
         note_in_history(copy);
-    if (copy->used_on && result == CUDA_SUCCESS && manner_of(copy).written != SC_IN_CALL) {
+    if (copy->used_on && result == CUDA_SUCCESS && manner_of_copy(copy).written != SC_IN_CALL) {
         const struct sc_device_uses uses = uses_of(copy);
         sc_device_uses_note(&uses, copy->call, copy->used_on, place);
     }

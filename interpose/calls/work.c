@@ -64,6 +64,7 @@ static __attribute__((noinline)) void seal_managed(const struct sc_call *call,
         sc_hazards_report_overwritten(&overwritten, SC_CULPRIT_OF(call));
 }
 
+/* Mostly no operation in flight reads managed memory: one load tells. */
 void sc_work_may_write(const struct sc_call *call, struct sc_stream_record *stream,
                        const struct sc_point *after, bool in_order)
 {
@@ -72,7 +73,7 @@ void sc_work_may_write(const struct sc_call *call, struct sc_stream_record *stre
 }
 
 /* Returns how near to the work a mark has to be (sc_marks_before_work). */
-static enum sc_before before_what(unsigned kind)
+static enum sc_before mark_wanted_before(unsigned kind)
 {
     if (kind & SC_WORK_SIGNALS)
         return SC_BEFORE_SIGNAL;
@@ -104,7 +105,7 @@ void sc_work_begin(struct sc_work *work, const struct sc_call *call, CUstream ha
         sc_unlikely(sc_track_attends(SC_ATTENDS_MANAGED_SOURCES)))
         seal_managed(call, stream, NULL,
                      sc_track_find_unseen_before(&sc_track, stream->id, NULL).waits == 0);
-    sc_marks_before_work(stream, before_what(kind));
+    sc_marks_before_work(stream, mark_wanted_before(kind));
     sc_track_begin_call(&sc_track, stream->id, &work->ordered);
     if (kind & SC_WORK_SIGNALS)
         SC_TRACKED(sc_order_note_call_signal(track.order, stream->id, &work->ordered,

@@ -106,7 +106,7 @@ static struct sc_left_out *new_left_out(void)
 }
 
 /* Keeps the record for the next capture, in place of one that is kept. NULL does nothing. */
-static void give_back(struct sc_left_out *left_out)
+static void keep_or_free(struct sc_left_out *left_out)
 {
     if (left_out)
         sc_left_out_free(atomic_exchange(&spare_left_out, left_out));
@@ -134,8 +134,9 @@ static bool add_capture(const struct open_capture *capture)
     return fits;
 }
 
-/* Notes that the graph does something that was not captured. */
-static void note_unknown(struct sc_left_out *left_out)
+/* Notes that the graph does something that was not captured (a node was added by hand), so that it
+ * is not known what its launches use. */
+static void note_unknown_nodes(struct sc_left_out *left_out)
 {
     sc_left_out_note_captured(left_out, &(struct sc_hazard_copy){0},
                               &(struct sc_left_out_op){.is_partly_known = true});
@@ -154,9 +155,9 @@ void sc_beside_note_begun(const struct sc_stream_record *stream, uintptr_t graph
                                    .stream_origin = sc_track_stream(&sc_track, stream->id).origin,
                                    .left_out = new_left_out()};
     if (capture.left_out && has_nodes)
-        note_unknown(capture.left_out);
+        note_unknown_nodes(capture.left_out);
     if (!capture.left_out || !add_capture(&capture)) {
-        give_back(capture.left_out);
+        keep_or_free(capture.left_out);
         count_unjudged(1);
     }
 }
@@ -182,7 +183,7 @@ void sc_beside_drop_capture(const struct sc_stream_record *stream)
 {
     SC_KEEP_ERRNO();
     if (sc_beside_needs_calls())
-        give_back(take_capture(stream).left_out);
+        keep_or_free(take_capture(stream).left_out);
 }
 
 /* ---- operations ---- */
@@ -239,7 +240,7 @@ static struct sc_hazard describe_beside(const struct sc_beside_op *op)
 }
 
 /* Notes work of the thread that ran beside its captures. */
-static void issued_beside_capture(const struct sc_beside_op *op)
+static void note_issued_beside(const struct sc_beside_op *op)
 {
     struct sc_hazard what = describe_beside(op);
     BESIDE_LOCKED();
@@ -296,7 +297,7 @@ void sc_beside_note_issued(const struct sc_beside_op *op)
     if (sc_beside_is_watching() && check_reads(op, &hazard))
         report_read(op, &hazard);
     if (own_count && !op->is_detour)
-        issued_beside_capture(op);
+        note_issued_beside(op);
 }
 
 /* Forgets what was noted for these addresses, since the memory is new. */
@@ -318,10 +319,12 @@ void sc_beside_note_unknown_write(void)
     BESIDE_LOCKED();
     for (unsigned i = 0; i < capture_count; i++)
         if (captures[i].thread == sc_thread_id())
-            note_unknown(captures[i].left_out);
+            note_unknown_nodes(captures[i].left_out);
     sc_frozen_forget(&frozen);
 }
 
+/* Handles that end with a context may be given to other graphs: nothing that is known of graphs
+ * holds any longer. */
 void sc_beside_forget_graphs(void)
 {
     sc_beside_note_unknown_write();
@@ -439,7 +442,7 @@ void sc_beside_note_ended(const struct sc_stream_record *stream)
     note_graph_writes(&capture, is_counted, count);
     sc_left_out_visit_findings(capture.left_out, sc_address_base, judge_finding, &capture);
     count_unjudged(sc_left_out_count_dropped(capture.left_out));
-    give_back(capture.left_out);
+    keep_or_free(capture.left_out);
 }
 
 /* ---- graphs ---- */
@@ -462,7 +465,7 @@ void sc_beside_note_node_added(uintptr_t graph)
     BESIDE_LOCKED();
     for (unsigned i = 0; i < capture_count; i++)
         if (captures[i].graph == graph)
-            note_unknown(captures[i].left_out);
+            note_unknown_nodes(captures[i].left_out);
     sc_frozen_forget_handle(&frozen, graph); /* execs that were made before stay as they are */
 }
 

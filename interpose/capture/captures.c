@@ -186,7 +186,7 @@ void sc_captures_ended(struct sc_stream_record *stream)
 
 /* Removes a capture of the context. `graph`: the capture's graph if it ends with the capture, else
  * 0. Returns false if the context has no more captures. */
-static bool take_capture_in(const struct sc_context *context, uintptr_t *graph)
+static bool remove_capture_in(const struct sc_context *context, uintptr_t *graph)
 {
     unsigned i = 0;
     SC_LOCKED(&captures_lock);
@@ -206,7 +206,7 @@ void sc_captures_forget_of_context(const struct sc_context *context)
     bool ended = false;
     if (sc_beside_follows_graphs() && sc_active())
         sc_beside_forget_graphs();
-    for (; take_capture_in(context, &graph); ended = true)
+    for (; remove_capture_in(context, &graph); ended = true)
         sc_reaper_forget_graph(graph);
     sc_capturing_changed();
     if (ended)
@@ -246,11 +246,13 @@ static bool is_blocking(const struct sc_stream_record *first, const void *unused
     return first->kind == SC_STREAM_BLOCKING;
 }
 
-static bool is_stream(const struct sc_stream_record *first, const void *stream)
+static bool is_this_stream(const struct sc_stream_record *first, const void *stream)
 {
     return first == stream;
 }
 
+/* Only captures of blocking streams stand in the way of the legacy stream, which would have to wait
+ * for them. */
 struct sc_capture sc_captures_find_blocking(const struct sc_context *context)
 {
     return find_capture(context, is_blocking, NULL);
@@ -258,7 +260,7 @@ struct sc_capture sc_captures_find_blocking(const struct sc_context *context)
 
 struct sc_capture sc_captures_find_of_stream(const struct sc_stream_record *stream)
 {
-    return find_capture(stream->context, is_stream, stream);
+    return find_capture(stream->context, is_this_stream, stream);
 }
 
 /* Reports a call that has broken a capture, or would have without the repair. */

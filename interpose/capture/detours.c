@@ -61,7 +61,7 @@ static bool lock_if(bool (*is_wanted)(const struct sc_stream_record *),
 }
 
 /* Records a fence (an event) after the stream's work, unless the stream captures. */
-static void leave_fence(void *unused, struct sc_stream_record *stream)
+static void record_fence(void *unused, struct sc_stream_record *stream)
 {
     (void)unused;
     SC_LOCKED(&stream->lock);
@@ -72,7 +72,7 @@ static void leave_fence(void *unused, struct sc_stream_record *stream)
 void sc_detours_fence_context(struct sc_context *context)
 {
     if (sc_captures_are_repaired())
-        sc_streams_each_ever(context, leave_fence, NULL);
+        sc_streams_each_ever(context, record_fence, NULL);
 }
 
 /* The edges before a detour, or behind it. */
@@ -110,7 +110,7 @@ static void come_after_foreign(struct edges *edges, struct sc_stream_record *str
 
 /* Orders the private stream after the stream's work: by the stream's fence if it captures, else by
  * an event that is recorded now. */
-static void come_after_own(struct edges *edges, struct sc_stream_record *stream)
+static void come_after_stream(struct edges *edges, struct sc_stream_record *stream)
     SC_REQUIRES(stream->lock)
 {
     SC_ASSERT_HELD(&stream->lock);
@@ -122,7 +122,7 @@ static void come_after_own(struct edges *edges, struct sc_stream_record *stream)
 
 /* Orders the private stream after the stream's earlier work. If the stream is destroyed meanwhile,
  * the marker stream comes after its work. */
-static void come_after(void *argument, struct sc_stream_record *stream) SC_UNFOLLOWED
+static void order_private_after(void *argument, struct sc_stream_record *stream) SC_UNFOLLOWED
 {
     struct edges *edges = argument;
     bool foreign = lock_if(may_be_foreign, stream, edges->context);
@@ -131,7 +131,7 @@ static void come_after(void *argument, struct sc_stream_record *stream) SC_UNFOL
     if (foreign)
         come_after_foreign(edges, stream);
     else
-        come_after_own(edges, stream);
+        come_after_stream(edges, stream);
     pthread_mutex_unlock(&stream->lock);
 }
 
@@ -145,7 +145,7 @@ static void note_joined_work(struct sc_stream_record *earlier, struct sc_stream_
 
 /* Orders the stream's later work after the private stream: now, or when its capture has ended, or
  * when its thread uses it next. */
-static void come_before(void *argument, struct sc_stream_record *stream) SC_UNFOLLOWED
+static void order_stream_after(void *argument, struct sc_stream_record *stream) SC_UNFOLLOWED
 {
     const struct edges *edges = argument;
     bool foreign = lock_if(is_of_other_thread, stream, edges->context);
@@ -161,7 +161,7 @@ static void come_before(void *argument, struct sc_stream_record *stream) SC_UNFO
 }
 
 /* Makes the wait that the stream has put off, unless it still captures. */
-static void pay_wait(void *argument, struct sc_stream_record *stream)
+static void make_owed_wait(void *argument, struct sc_stream_record *stream)
 {
     const struct edges *edges = argument;
     if (!lock_if(is_own_blocking, stream, edges->context))
@@ -230,7 +230,7 @@ static bool order_before(struct sc_context *context)
         struct sc_point before;
         sc_track_begin_record(&sc_track, context->legacy, &call, &before);
         sc_track_end_record(&sc_track, &call, /*issued=*/false);
-        sc_streams_each(context, come_after, &edges);
+        sc_streams_each(context, order_private_after, &edges);
         /* also after what streams that were destroyed meanwhile have left */
         come_after_legacy(context, &edges);
         made = !edges.incomplete;
@@ -255,7 +255,7 @@ static bool legacy_is_blocked(void)
 
 /* Makes the wait that the legacy stream has put off, unless a capture still blocks it. Pre: the
  * context is current, and its detours are locked. */
-static void pay_wait_of_legacy(struct sc_context *context)
+static void make_wait_of_legacy(struct sc_context *context)
 {
     if (!context->legacy_stream->owes_wait || legacy_is_blocked())
         return;
@@ -280,9 +280,9 @@ static void order_after(struct sc_context *context)
     sc_track_begin_record(&sc_track, context->detours.stream->id, &call, &after);
     if (sc_real.cuEventRecord(edges.event, edges.private) == CUDA_SUCCESS) {
         sc_track_set_event(&sc_track, (uintptr_t)edges.event, &after);
-        sc_streams_each(context, come_before, &edges);
+        sc_streams_each(context, order_stream_after, &edges);
         context->legacy_stream->owes_wait = true;
-        pay_wait_of_legacy(context);
+        make_wait_of_legacy(context);
     } else {
         sc_track_release_point(&sc_track, &after);
     }
@@ -296,22 +296,22 @@ void sc_detours_pay(struct sc_stream_record *stream)
     SC_KEEP_ERRNO();
     SC_RELAXED();
     struct edges edges = edges_of(stream->context, stream->context->detours.after);
-    pay_wait(&edges, stream);
+    make_owed_wait(&edges, stream);
     note_joined_work(stream->context->detours.stream, stream);
     SC_TRACKED(sc_events_note_wait(track.events, track.order, stream->id,
                                    (uintptr_t)edges.event)); /* in case it is met only now */
 }
 
 /* Makes all waits that streams of the context have put off. */
-static void pay_in_context(struct sc_context *context)
+static void make_waits_in_context(struct sc_context *context)
 {
     if (sc_contexts_is_quiet(context) || !sc_contexts_push(context))
         return;
     struct sc_relaxed relaxed = sc_relaxed_begin();
     pthread_mutex_lock(&context->detours.lock);
     struct edges edges = edges_of(context, context->detours.after);
-    sc_streams_each(context, pay_wait, &edges);
-    pay_wait_of_legacy(context);
+    sc_streams_each(context, make_owed_wait, &edges);
+    make_wait_of_legacy(context);
     pthread_mutex_unlock(&context->detours.lock);
     sc_relaxed_end(&relaxed);
     sc_contexts_pop();
@@ -325,7 +325,7 @@ void sc_detours_make_owed_waits(void)
     if (in_gate)
         sc_legacy_gate_enter();
     for (; context; context = context->detours.next)
-        pay_in_context(context);
+        make_waits_in_context(context);
     if (in_gate)
         sc_legacy_gate_leave();
 }
@@ -452,7 +452,7 @@ static void ask_legacy(struct query *query, struct sc_context *context)
 
 /* Asks about all streams that the legacy stream would wait for. Returns false if no event of the
  * library's comes after some of the work. */
-static bool ask_all(struct sc_context *context, CUresult *answer)
+static bool ask_all_streams(struct sc_context *context, CUresult *answer)
 {
     struct sc_relaxed relaxed = sc_relaxed_begin();
     struct query query = {.context = context, .answer = CUDA_SUCCESS};
@@ -478,7 +478,7 @@ bool sc_detour_begin_query(struct sc_detour *detour, const struct sc_call *call,
     int saved = errno;
     bool met = enter_gate_and_ask(detour);
     if (met && sc_captures_are_repaired())
-        detour->answered = !answer || ask_all(detour->context, answer);
+        detour->answered = !answer || ask_all_streams(detour->context, answer);
     errno = saved;
     return met && detour->answered;
 }

@@ -42,7 +42,7 @@ static bool is_occupied(void)
 }
 
 /* Waits while `holds` is true, a millisecond at most. */
-static void wait_while(bool (*holds)(void))
+static void wait_briefly_while(bool (*holds)(void))
 {
     uint64_t end_ns = sc_now_ns() + WAIT_NS;
     while (holds() && sc_now_ns() < end_ns)
@@ -59,7 +59,7 @@ void sc_legacy_gate_enter(void)
     if (sc_likely(!is_shut()))
         return;
     atomic_fetch_sub(&lane->operations, 1);
-    wait_while(is_shut);
+    wait_briefly_while(is_shut);
     atomic_fetch_add(&lane->operations, 1);
 }
 
@@ -73,7 +73,7 @@ void sc_legacy_gate_shut(void)
 {
     atomic_store_explicit(&sc_legacy_gate_used, true, memory_order_relaxed);
     atomic_fetch_add(&times_shut, 1);
-    wait_while(is_occupied);
+    wait_briefly_while(is_occupied);
 }
 
 void sc_legacy_gate_open(void)

@@ -39,7 +39,9 @@ static bool is_refused_before_capture(CUresult result)
     return result == CUDA_ERROR_INVALID_HANDLE || result == CUDA_ERROR_INVALID_CONTEXT;
 }
 
-static enum sc_hazard_code code_of(const struct sc_permit *permit, CUresult result)
+/* Returns the code by what the call breaks: a capture because of the legacy stream, the thread's
+ * own capture, or another thread's. */
+static enum sc_hazard_code hazard_code_of(const struct sc_permit *permit, CUresult result)
 {
     if (result == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT)
         return SC301;
@@ -58,7 +60,7 @@ void sc_permit_report(struct sc_permit *permit, CUresult result)
     if (refused && (result == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT || !permit->endangers))
         permit->endangers = find_in_context(&permit->capture);
     if (permit->endangers && (refused || (permit->relaxed && !is_refused_before_capture(result))))
-        sc_captures_report(code_of(permit, result),
+        sc_captures_report(hazard_code_of(permit, result),
                            refused ? SC_ACTION_REPORTED : SC_ACTION_REROUTED,
                            &permit->capture.begin, permit->call);
 }

@@ -49,7 +49,7 @@ static void add_child(struct sc_statement *statement, const char *pid)
 
 /* Visits an entry of /proc/self/task: adds the children that the thread has forked; its file lists
  * them as "1 2 3 ". */
-static bool add_of_thread(void *statement, const char *folder, const char *name)
+static bool add_children_of(void *statement, const char *folder, const char *name)
 {
     char path[PATH_BYTES], list[LIST_BYTES + 1];
     long size = sc_file_read(path_of(path, folder, name, "/children"), list, LIST_BYTES);
@@ -63,5 +63,5 @@ static bool add_of_thread(void *statement, const char *folder, const char *name)
 
 void sc_children_find(struct sc_statement *statement)
 {
-    sc_file_each_entry("/proc/self/task", ENTRIES_MAX, add_of_thread, statement);
+    sc_file_each_entry("/proc/self/task", ENTRIES_MAX, add_children_of, statement);
 }

@@ -61,7 +61,7 @@ static bool is_no_hook(const char *name)
 /* Returns true if the hook has no function to call, because this libc lacks it. Then a program that
  * asks whether the function exists gets NULL. The failed look-up has set dlerror(). This is not
  * checked within another look-up, as an allocator may make one. */
-static bool hides_nothing(const char *name, const void *hook)
+static bool has_no_function(const char *name, const void *hook)
 {
     return hook && !sc_loader_is_looking() && sc_loader_is_absent(name) &&
            !sc_loader_dlsym()(RTLD_NEXT, name);
@@ -69,7 +69,7 @@ static bool hides_nothing(const char *name, const void *hook)
 
 static bool is_absent(const char *name)
 {
-    return hides_nothing(name, sc_exported_by_us(name));
+    return has_no_function(name, sc_exported_by_us(name));
 }
 
 /* Returns what the program gets for a libc function through a handle: our hook, but only if the
@@ -78,7 +78,7 @@ static bool is_absent(const char *name)
 static void *hook_of(const char *name, void *found)
 {
     void *hook = is_no_hook(name) ? NULL : sc_exported_by_us(name);
-    if (sc_unlikely(hook == found && hides_nothing(name, hook)))
+    if (sc_unlikely(hook == found && has_no_function(name, hook)))
         return NULL;
     return hook && sc_loader_real(name) == found ? hook : found;
 }
@@ -91,6 +91,8 @@ static __attribute__((noinline)) void *replaced(void *handle, const char *name, 
     return is_of_cuda(name) ? driver_symbol(handle, name, found) : hook_of(name, found);
 }
 
+/* Is it a handle of an object, and none of the two pseudo-handles, by which the caller's place in
+ * the search order counts? */
 static bool is_real(const void *handle)
 {
     return handle != RTLD_DEFAULT && handle != RTLD_NEXT;

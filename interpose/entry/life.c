@@ -82,6 +82,7 @@ static bool tells_no_use;          /* verbosity=2, and this process is no forked
 
 /* ---- start ---- */
 
+/* Prints a line about the options, unless verbosity=0. */
 static void say_line(void *context, const char *line)
 {
     const struct sc_options *options = context;
@@ -101,6 +102,7 @@ static void keep_options(void)
         memcpy(first_options, text, bytes);
 }
 
+/* Returns the options of the environment as it is now, or else as it was at the start. */
 static const char *options_text(void)
 {
     const char *text = getenv("SAFECOPY_OPTIONS");
@@ -295,7 +297,7 @@ bool sc_life_is_ours(void)
     return atomic_load(&up) && sc_process_is_owner();
 }
 
-static void get_holds(void *holds)
+static void store_hold_totals(void *holds)
 {
     *(struct sc_hold_totals *)holds = SC_TRACKED(sc_holds_totals(track.holds));
 }
@@ -305,7 +307,7 @@ static struct sc_report_totals totals_of(int status, bool final)
 {
     struct sc_hold_totals holds = {0};
     if (!sc_library_lock_depth)
-        sc_spare_stack_call_last(get_holds, &holds);
+        sc_spare_stack_call_last(store_hold_totals, &holds);
     struct sc_report_totals totals = {
         .operations = sc_track_operations(&sc_track),
         .held_peak_bytes = holds.peak_bytes,
@@ -460,7 +462,7 @@ static void at_cuda_exit(int status, void *argument)
 
 /* Reports that CUDA was used without the library: a run of which nothing was seen must not look
  * like a clean one. */
-static void tell_unreached(int status)
+static void report_unreached(int status)
 {
     sc_life_start();
     if (!sc_process_wants_wrappers())
@@ -476,19 +478,19 @@ static void tell_unreached(int status)
 /* Reports, if nothing was seen in this process, that CUDA was used without the library, or says
  * (verbosity=2) that it was not used. Only a copy of the library that the program uses says so,
  * since another copy may see calls. */
-static void tell_nothing_seen(int status)
+static void report_nothing_seen(int status)
 {
     if (atomic_load(&up) || !(sc_process_is_alone() || sc_is_preloaded()))
         return;
     if (sc_unreached_was_used())
-        tell_unreached(status);
+        report_unreached(status);
     else if (tells_no_use)
         sc_report_say(NULL, "loaded, and saw no use of CUDA in this process");
 }
 
 /* Reports memory that was never freed (SC601). Not if a signal handler ends the process that has
  * interrupted code with a lock of the library's. */
-static void tell_never_freed(void *unused)
+static void report_never_freed(void *unused)
 {
     (void)unused;
     if (!sc_library_lock_depth)
@@ -502,10 +504,10 @@ static void at_exit(int status, void *argument)
 {
     (void)argument;
     int own = status_outside(status);
-    tell_nothing_seen(own);
+    report_nothing_seen(own);
     if (sc_options.leaks && sc_options.memory && !sc_process_is_alone() && sc_life_is_ours() &&
         !atomic_load(&summarised))
-        call_at_last(tell_never_freed, NULL);
+        call_at_last(report_never_freed, NULL);
     int final_status = end_process(own);
     if (final_status != own)
         exit(final_status);
@@ -569,7 +571,7 @@ void sc_life_may_vanish(void)
 /* The exit status by which a shell shows SIGABRT. */
 enum { ABORTED = 128 + SIGABRT };
 
-static void say_what_was_found(void)
+static void print_findings(void)
 {
     struct sc_report_totals totals = totals_of(ABORTED, false);
     sc_report_say_aborting(&totals);
@@ -580,10 +582,10 @@ static void say_what_was_found(void)
 static void say_aborting(void)
 {
     if (!sc_library_lock_depth && !sc_options.halt_on_error && sc_life_is_ours())
-        say_what_was_found();
+        print_findings();
 }
 
-static void tell_of_abort(void *site)
+static void note_abort(void *site)
 {
     sc_postmortem_write_on_abort(site);
     sc_life_may_vanish();
@@ -594,7 +596,7 @@ typedef void abort_function(void);
 
 SC_EXPORT void abort(void)
 {
-    call_at_last(tell_of_abort, SC_SITE());
+    call_at_last(note_abort, SC_SITE());
     SC_NEXT(abort_function *, "abort")();
     __builtin_unreachable();
 }

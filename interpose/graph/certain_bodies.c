@@ -44,6 +44,8 @@ static bool is_before_kernels(const CUgraphNode *nodes, size_t count, CUgraphNod
     return is_first;
 }
 
+/* The body that the first value chooses is certain to run if no kernel can change the value before.
+ */
 CUgraph sc_certain_bodies_find(CUgraph graph, CUgraphNode node)
 {
     size_t count = 0;

@@ -181,6 +181,7 @@ CUgraph sc_conditional_bodies_at(CUgraphNode node, uint32_t index)
     return body_of(node, index);
 }
 
+/* Which body that is was found when the node was added. */
 CUgraph sc_conditional_bodies_chosen(CUgraphNode node)
 {
     return body_of(node, CHOSEN);

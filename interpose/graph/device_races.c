@@ -50,6 +50,7 @@ struct search {
     CUgraphNode *found; /* what one question to the driver has found */
 };
 
+/* Do two uses of different nodes share a byte that one of them writes? */
 static bool are_in_conflict(const struct use *a, const struct use *b)
 {
     return a->is->node != b->is->node && sc_conflicts_share_written_byte(&a->op, &b->op);

@@ -2,6 +2,10 @@
  *
  * Pre: no thread changes the graph meanwhile; CUDA demands that of the program for its own calls,
  * too. Locks: none. Not for a signal handler: the driver is called. */
+
+/* Terms (docs/glossary.md):
+ *   complete: finished by the device, whether or not the program knows
+ */
 #ifndef SC_INTERPOSE_GRAPH_DRIVER_NODES_H
 #define SC_INTERPOSE_GRAPH_DRIVER_NODES_H
 

@@ -339,6 +339,7 @@ static void set_notifies(void *context, CUgraphNode node, unsigned stage)
                                       name_of(level->making, node), stage));
 }
 
+/* Is it a host node? */
 static bool is_host(CUgraphNode node)
 {
     CUgraphNodeType type;
@@ -365,12 +366,15 @@ static bool is_other_signal(CUgraphNode node, CUgraphNodeType type)
     return !is_record(node, type) && sc_unjudged_is_signal(node, type);
 }
 
+/* Does the node tell the host, in a way that is seen, that earlier nodes are done? A child graph
+ * does if a node within records an event. */
 static bool is_notifier(void *context, CUgraphNode node)
 {
     return is_watched(context, node) || sc_node_walk_finds(node, is_record);
 }
 
-static bool is_notifier_seen(void *context, CUgraphNode node)
+/* Are all the ways seen in which the node tells the host? */
+static bool is_all_seen(void *context, CUgraphNode node)
 {
     return is_watched(context, node) || !sc_node_walk_finds(node, is_other_signal);
 }
@@ -417,7 +421,7 @@ static void end_graph(void *context, struct sc_walked_graph *graph, const CUgrap
     if (!graph->flag || !names_memory(level.making->call->graph))
         return;
     bool known = note_notifiers(&level, nodes, count);
-    bool all = sc_unjudged_find(nodes, count, SC_BEFORE_SIGNAL, known ? is_notifier_seen : NULL,
+    bool all = sc_unjudged_find(nodes, count, SC_BEFORE_SIGNAL, known ? is_all_seen : NULL,
                                 unjudge_around, &level);
     all &= sc_unjudged_find(nodes, count, SC_BEHIND_WAIT, NULL, unjudge_around, &level);
     if (!sc_device_nodes_are_watched())

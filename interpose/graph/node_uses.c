@@ -107,6 +107,7 @@ void sc_node_uses_recognise(const struct sc_walked_graph *in, CUgraphNode node,
         sc_graphs_recognise(track.graphs, (uintptr_t)in->base, (uintptr_t)node, use, extra);
 }
 
+/* Does the memory lie on a stack of the calling thread? */
 static bool is_on_stack(const struct sc_graph_use *use)
 {
     return use->kind == SC_PAGEABLE &&

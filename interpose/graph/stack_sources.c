@@ -88,6 +88,8 @@ struct sc_running sc_stack_sources_here(void)
     return (struct sc_running){.here = (uintptr_t)__builtin_frame_address(0)};
 }
 
+/* Did this thread add the node, and does it run on its own stack? Only then can frames be compared.
+ */
 static bool is_of_this_thread(const struct sc_graph_use *use, const struct sc_running *running)
 {
     return use->author.thread == sc_thread_id() && sc_thread_stack_holds(running->here);

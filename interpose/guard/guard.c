@@ -428,6 +428,7 @@ static void leave_out_contended(const struct sc_range_info *range, struct sc_op_
         note_unguarded(all ? SC_NO_VERDICT_STACK : SC_NO_VERDICT_NEIGHBOURS, unwatched);
 }
 
+/* Does the operation read host memory for the device, write it, or be a kernel that may? */
 static bool is_guardable(const struct sc_op_info *op)
 {
     return op->direction == SC_H2D || sc_direction_writes_host(op->direction) ||

@@ -141,6 +141,7 @@ static bool must_skip(uint64_t number)
     return skips;
 }
 
+/* Was a hazard found on the page, so that it is always guarded? */
 static bool is_watched(uint64_t number)
 {
     struct page page = unpack_entry(atomic_load_explicit(place_of(number), memory_order_relaxed));

@@ -138,6 +138,7 @@ static void handle_refusal(unsigned stripe, const struct sc_access_change *chang
                           refused == -ENOMEM ? SC_NO_VERDICT_MAPPINGS : SC_NO_VERDICT_MEMORY));
 }
 
+/* Makes the change's system call, and handles a refusal. */
 static void make_change(unsigned stripe, const struct sc_access_change *change)
 {
     int refused = change->size_bytes ? apply_change(*change) : 0;
@@ -158,6 +159,7 @@ static void apply_all(unsigned stripe)
     }
 }
 
+/* Has changes tried again that Linux has refused, if there are any. */
 static bool retry_refused(unsigned stripe)
 {
     return sc_spans_has_refused(guards(), stripe) &&

@@ -468,6 +468,7 @@ static void check_waiters(void *argument)
     check_stuck(touch);
 }
 
+/* Clears touch->hold if that hold has ended, which ends the wait. */
 static void check_hold_of(void *argument)
 {
     struct touch *touch = argument;

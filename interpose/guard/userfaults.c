@@ -80,6 +80,7 @@ static void set_known(uintptr_t address, uint8_t known)
     atomic_store_explicit(page_at(address), known, memory_order_relaxed);
 }
 
+/* Can userfaultfd guard now: does its reader run, and is this no forked child? */
 static bool is_usable(void)
 {
     return atomic_load_explicit(&has_reader, memory_order_acquire) && !sc_process_is_child();
@@ -140,6 +141,8 @@ static bool register_for(uint64_t mode, uintptr_t start, size_t size_bytes)
     return call_ioctl(UFFDIO_REGISTER, &request) == 0;
 }
 
+/* Maps the pages, and registers them: a page without contents would fault as missing and not as
+ * minor. */
 static bool register_pages(uint64_t mode, uintptr_t start, size_t size_bytes)
 {
     return sc_kernel_call(SYS_madvise, start, size_bytes, POPULATE_WRITE) == 0 &&
@@ -199,6 +202,7 @@ static bool is_adopted(uintptr_t page)
     return sc_areas_have_stripe(page) && known_of(page) & ADOPTED;
 }
 
+/* Was the page touched so often that it stays with mprotect? */
 static bool is_touched(uint8_t known)
 {
     return (known & TOUCHES) / ONE_TOUCH >= TOUCHES_MAX;

@@ -52,6 +52,8 @@ static bool ask_pool(CUmemoryPool pool, CUmemPool_attribute attribute, uint64_t 
     return sc_real.cuMemPoolGetAttribute(pool, attribute, value) == CUDA_SUCCESS;
 }
 
+/* Waits, for a limited time, until no thread asks the driver about pools: a pool that is asked
+ * about must not be destroyed. */
 void sc_balance_await(void)
 {
     const struct timespec pause = {0, 1000 * 1000};
@@ -59,6 +61,7 @@ void sc_balance_await(void)
         sc_kernel_call(SYS_nanosleep, &pause, NULL);
 }
 
+/* Announces that a pool is about to be destroyed: nobody begins to ask about pools from now on. */
 void sc_balance_pool_leaves(void)
 {
     atomic_fetch_add(&leaving, 1);
@@ -88,6 +91,7 @@ static void ask_about_pool(struct sc_ledger_pool *pool)
         pool->reserved_peak_bytes = pool->used.peak_bytes;
 }
 
+/* Returns how large the pool is: what it has reserved, or what is in use if that is not known. */
 static uint64_t most_of(const struct sc_ledger_pool *pool)
 {
     return pool->reserved_bytes > pool->used.bytes ? pool->reserved_bytes : pool->used.bytes;

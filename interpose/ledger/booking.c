@@ -71,6 +71,7 @@ __thread unsigned sc_booking_pools_seen;
 _Atomic uint64_t sc_booking_shared;
 _Atomic bool sc_booking_has_host_pools;
 
+/* Forgets which pool is the current one of each device: the program may have set another. */
 void sc_booking_pools_changed(void)
 {
     atomic_fetch_add(&sc_booking_pools_changes, 1);
@@ -119,8 +120,8 @@ static unsigned place_of_pool(uint64_t handle, unsigned place)
 
 /* Returns the number of a pool that a call names, which is entered if it is not known. A pool that
  * the program did not make is a device's own, or older than the library; or another thread has
- * destroyed it since the call began, which that thread notes (pool_left) before it looks for what
- * was entered here. */
+ * destroyed it since the call began, which that thread notes (note_pool_destroyed) before it looks
+ * for what was entered here. */
 static unsigned named_pool(uint64_t handle, unsigned *place)
 {
     unsigned number = sc_ledger_pool_number(&sc_ledger, handle, place);
@@ -192,6 +193,7 @@ unsigned sc_booking_place(const struct sc_memory *memory)
     return find_place(memory, context_of(memory));
 }
 
+/* Returns the number of the pool that the call names, or else of the place's current one. */
 static unsigned pool_of(const struct sc_memory *memory, unsigned place)
 {
     return memory->of ? named_pool(memory->of, &place) : current_pool(place);
@@ -220,8 +222,9 @@ static void book_block(const struct sc_call *call, const struct sc_memory *memor
         sc_contexts_made_on((CUdevice)place);
 }
 
-/* Arrays of others' memory are none of our own. */
-static bool is_part(const struct sc_memory *memory)
+/* Is it an array in memory that another allocation has given? That memory is counted already, so
+ * the array is not. */
+static bool is_others_part(const struct sc_memory *memory)
 {
     return memory->kind == SC_MEMORY_ARRAY && memory->of;
 }
@@ -234,7 +237,7 @@ void sc_booking_given(const struct sc_call *call, const struct sc_memory *memory
         book_pool(call, memory);
     else if (memory->kind == SC_MEMORY_REFERENCE)
         sc_ledger_add_reference(&sc_ledger, memory->name);
-    else if (memory->name && memory->device != SC_MEMORY_CAPTURED && !is_part(memory))
+    else if (memory->name && memory->device != SC_MEMORY_CAPTURED && !is_others_part(memory))
         book_block(call, memory);
 }
 
@@ -297,7 +300,7 @@ static void remove_mapping(const struct sc_memory *memory, bool taken)
 }
 
 /* Notes that the pool is destroyed; if the driver has refused, it stays. */
-static void pool_left(const struct sc_memory *memory, bool taken)
+static void note_pool_destroyed(const struct sc_memory *memory, bool taken)
 {
     if (taken) {
         sc_booking_pools_changed(); /* the default pool serves where it served */
@@ -311,7 +314,7 @@ void sc_booking_left(const struct sc_memory *memory, bool taken)
 {
     bool is_known = own_leaving.was.name == memory->name;
     if (is_pool(memory))
-        pool_left(memory, taken);
+        note_pool_destroyed(memory, taken);
     else if (memory->kind == SC_MEMORY_MAPPING)
         remove_mapping(memory, taken);
     else if (!taken && is_known)

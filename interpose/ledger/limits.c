@@ -85,7 +85,7 @@ static bool try_asking(int own)
     return false;
 }
 
-static size_t in_force(CUlimit limit)
+static size_t limit_in_force(CUlimit limit)
 {
     size_t value = 0;
     return sc_real.cuCtxGetLimit && sc_real.cuCtxGetLimit(&value, limit) == CUDA_SUCCESS ? value
@@ -96,7 +96,7 @@ static size_t in_force(CUlimit limit)
 static bool is_fixed(CUlimit limit)
 {
     SC_RELAXED();
-    size_t value = in_force(limit);
+    size_t value = limit_in_force(limit);
     return value && sc_real.cuCtxSetLimit(limit, value) == CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -115,7 +115,7 @@ static struct sc_limit_event describe_limit(const struct sc_call *call, enum sc_
         .time_ns = sc_now_ns(),
         .by = by,
         .limit = limit,
-        .in_force = in_force((CUlimit)limit),
+        .in_force = limit_in_force((CUlimit)limit),
         .device = context ? context->device : 0,
         .context = context ? (uintptr_t)context->handle : 0,
     };
@@ -255,7 +255,7 @@ static void claim_modules(const struct sc_call *call)
     sc_thread_stack_learn();
     uint32_t stack = sc_unwind_here(call->site);
     const struct sc_context *context = sc_contexts_current();
-    uint64_t heap_bytes = in_force(CU_LIMIT_MALLOC_HEAP_SIZE);
+    uint64_t heap_bytes = limit_in_force(CU_LIMIT_MALLOC_HEAP_SIZE);
     SC_LOCKED_BRIEFLY(&noted.lock);
     for (struct sc_limit_module *module; (module = find_unclaimed_locked()) != NULL;) {
         module->api = call->api;
@@ -299,6 +299,7 @@ static const struct sc_limit_event *describe_module(const struct sc_context *con
     return may_use.api ? &may_use : NULL;
 }
 
+/* Limits are of the primary context, also where a green context is current. */
 const struct sc_limit_event *sc_limits_heap_user(const struct sc_context *context)
 {
     const struct sc_context *owner = context->primary ? context->primary : context;
@@ -446,7 +447,7 @@ void sc_limits_change_begins(void)
 
 /* Reports that a limit was set too late, after a launch had fixed it (SC603). That launch is the
  * hazard's `copy`. */
-static void tell_late(const struct sc_limit_event *set, const struct sc_limit_event *first)
+static void report_too_late(const struct sc_limit_event *set, const struct sc_limit_event *first)
 {
     static const struct sc_limit_event unknown = {.api = "unknown"};
     first = first ? first : &unknown;
@@ -501,8 +502,8 @@ static void note_change(const struct sc_call *call, CUlimit limit, size_t value,
             wished_bytes(&wishes[i]) != value)
             print_refusal(&wishes[i], &set);
     if (context && has_become_fixed(&set))
-        tell_late(&set,
-                  limit == CU_LIMIT_MALLOC_HEAP_SIZE ? atomic_load(&context->heap_user) : NULL);
+        report_too_late(&set, limit == CU_LIMIT_MALLOC_HEAP_SIZE ? atomic_load(&context->heap_user)
+                                                                 : NULL);
 }
 
 /* Ends the program's call that sets a limit, by the driver's answer. */
@@ -557,6 +558,7 @@ bool sc_limits_has_asked(CUfunction function)
            (atomic_load(&owner->heap_user) || atomic_load(&asked[both / 32 % ASKED_SLOTS]) == both);
 }
 
+/* Functions may have other handles from now on, so each is asked about anew. */
 void sc_limits_modules_changed(void)
 {
     for (unsigned i = 0; i < ASKED_SLOTS; i++)

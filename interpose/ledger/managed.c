@@ -101,7 +101,7 @@ static struct sc_hazard describe(int device, const struct sc_residence_sum *sum,
     };
 }
 
-static bool is_told(int device)
+static bool is_reported(int device)
 {
     return atomic_load_explicit(&told, memory_order_relaxed) & 1u << device;
 }
@@ -124,7 +124,7 @@ static void judge_device(int device, int only_device, bool by_faults)
 {
     struct sc_residence_sum sum;
     uint64_t bytes = sc_residence_bytes(&sc_residence);
-    if (bytes == 0 || is_told(device) || (!by_faults && bytes <= room_of(device)))
+    if (bytes == 0 || is_reported(device) || (!by_faults && bytes <= room_of(device)))
         return;
     sc_residence_sum(&sc_residence, device, only_device, &sum);
     if ((!by_faults || sum.evicted_bytes) && sum.bytes > room_of(device))
@@ -170,7 +170,7 @@ static bool may_exceed(void)
 {
     uint64_t bytes = sc_residence_bytes(&sc_residence);
     for (int device = 0; device < SC_LEDGER_DEVICES; device++)
-        if (known_room(device) && bytes > known_room(device) && !is_told(device))
+        if (known_room(device) && bytes > known_room(device) && !is_reported(device))
             return true;
     return false;
 }
@@ -190,7 +190,7 @@ static void flush_moves(void)
 
 /* Judges memory without advice, before some of it is freed. `waits`: also by records that CUPTI has
  * still to deliver; a callback of CUPTI must not wait for these. */
-static void judge_rest(bool waits)
+static void judge_unadvised(bool waits)
 {
     if (waits && sc_moves_are_known() && may_exceed())
         flush_moves();
@@ -227,7 +227,7 @@ void sc_managed_leaves(CUdeviceptr address)
     SC_KEEP_ERRNO();
     if (!is_on())
         return;
-    judge_rest(true);
+    judge_unadvised(true);
     sc_residence_taken(&sc_residence, address);
 }
 
@@ -280,12 +280,13 @@ void sc_managed_lies_nowhere(CUdeviceptr address, size_t bytes)
 void sc_managed_context_ended(const struct sc_context *context)
 {
     if (is_on())
-        judge_rest(false);
+        judge_unadvised(false);
     sc_residence_end_context(&sc_residence, context->legacy);
 }
 
+/* At the end of the process there is time to wait for CUPTI's last records. */
 void sc_managed_end(void)
 {
     if (is_on())
-        judge_rest(true);
+        judge_unadvised(true);
 }

@@ -13,7 +13,7 @@ static void add_to_count(_Atomic uint64_t *count, uint64_t value)
     atomic_fetch_add_explicit(count, value, memory_order_relaxed);
 }
 
-/* Devices from the last one on are one. */
+/* Returns the device's counts; devices beyond the last entry share that one. */
 static struct sc_managed_device *device_of(uint32_t number)
 {
     return &counts.devices[number < SC_LEDGER_DEVICES ? number : SC_LEDGER_DEVICES - 1];
@@ -21,7 +21,7 @@ static struct sc_managed_device *device_of(uint32_t number)
 
 /* Counts bytes that have moved to the host, and separately those that were evicted for want of
  * room. */
-static void leave_device(const struct sc_managed_news *news)
+static void count_left_device(const struct sc_managed_news *news)
 {
     struct sc_managed_device *device = device_of(news->from);
     add_to_count(&device->to_host_bytes, news->value);
@@ -38,7 +38,7 @@ void sc_moves_count(const struct sc_managed_news *news)
         add_to_count(&device_of(news->to)->from_host_bytes, news->value);
         break;
     case SC_MANAGED_TO_HOST:
-        leave_device(news);
+        count_left_device(news);
         break;
     case SC_MANAGED_BETWEEN:
         add_to_count(&device_of(news->to)->from_devices_bytes, news->value);

@@ -51,7 +51,7 @@ static bool has_many_registrations(const struct sc_statement_place *host)
 }
 
 /* Finds out why the host has no memory: what is free there, and what the process itself holds. */
-static void look_at_host(const struct sc_statement *statement, struct sc_oom *oom)
+static void examine_host(const struct sc_statement *statement, struct sc_oom *oom)
 {
     const struct sc_statement_place *host = &statement->places[SC_LEDGER_HOST];
     const uint64_t ours = host->kinds[SC_LEDGER_OURS].bytes + host->kinds[SC_LEDGER_HELD].bytes;
@@ -68,7 +68,7 @@ static void look_at_host(const struct sc_statement *statement, struct sc_oom *oo
 /* ---- devices ---- */
 
 /* Adds up what pools have reserved and nobody uses, and finds the pool with most of that. */
-static uint64_t look_at_pools(const struct sc_statement *statement, struct sc_oom *oom)
+static uint64_t examine_pools(const struct sc_statement *statement, struct sc_oom *oom)
 {
     uint64_t unused_bytes = 0, most_bytes = 0;
     for (unsigned i = 0; i < statement->pool_count; i++) {
@@ -115,13 +115,13 @@ static uint64_t given_up_by_graphs(const struct sc_oom *oom, const struct sc_mem
 }
 
 /* Finds out why the device has no memory. */
-static void look_at_device(const struct sc_statement *statement, const struct sc_memory *memory,
+static void examine_device(const struct sc_statement *statement, const struct sc_memory *memory,
                            struct sc_oom *oom)
 {
     const struct sc_statement_place *place = &statement->places[oom->place];
     uint64_t of_graphs = given_up_by_graphs(oom, memory, place);
     oom->own_bytes = place->all.bytes + place->graphs_reserved_bytes;
-    uint64_t of_pools = look_at_pools(statement, oom);
+    uint64_t of_pools = examine_pools(statement, oom);
     if (place->knows_free) {
         oom->free_bytes = place->free_bytes;
         oom->total_bytes = place->total_bytes;
@@ -142,9 +142,9 @@ static void write_line(const struct sc_memory *memory, struct sc_oom *oom)
         return;
     sc_balance_draw(statement, true);
     if (oom->place == SC_LEDGER_HOST)
-        look_at_host(statement, oom);
+        examine_host(statement, oom);
     else
-        look_at_device(statement, memory, oom);
+        examine_device(statement, memory, oom);
     sc_report_oom(oom, statement);
     sc_pages_unmap(statement, sizeof *statement);
 }

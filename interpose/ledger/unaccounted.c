@@ -70,8 +70,8 @@ static void load_nvml(void)
     nvml.is_open = !is_stopping() && nvml.by_uuid && nvml.processes && init() == 0;
 }
 
-/* Asks once. A flag says meanwhile that it is under way, since it may take long at the end of the
- * process. */
+/* Loads NVML, in the first call only. A flag says meanwhile that it is under way, since it may take
+ * long at the end of the process. */
 static void open_nvml(void)
 {
     nvml.is_tried = true;
@@ -235,7 +235,7 @@ static void note_locked(unsigned place, uint64_t driver_bytes, uint64_t bytes)
 /* Finds how much memory on a device is not accounted for. Growth counts only if it is still there a
  * moment later: a block that the driver has just handed out is entered into the ledger shortly
  * after. */
-static void look_at(unsigned place, struct sc_statement *statement)
+static void measure_growth(unsigned place, struct sc_statement *statement)
 {
     const struct timespec pause = {0, PAUSE_NS};
     uint64_t driver_bytes = 0, bytes = 0, then_bytes = 0;
@@ -255,7 +255,7 @@ static void look_at(unsigned place, struct sc_statement *statement)
 
 /* Ends a check: the call that caused it is forgotten after some checks. Returns true if more checks
  * are due. */
-static bool forget_the_call(bool has_looked)
+static bool end_check(bool has_looked)
 {
     SC_LOCKED_BRIEFLY(&found.lock);
     found.looks -= found.looks > 0;
@@ -277,11 +277,11 @@ bool sc_unaccounted_look(void)
             continue;
         if (!nvml.is_tried)
             open_nvml();
-        look_at(i, statement);
+        measure_growth(i, statement);
         has_looked = true;
     }
     sc_pages_unmap(statement, sizeof *statement);
-    return forget_the_call(has_looked);
+    return end_check(has_looked);
 }
 
 /* Stores the results in a statement. */

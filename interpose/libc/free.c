@@ -69,6 +69,7 @@ static inline bool is_watching(void)
     return sc_unlikely(sc_track_watches_libc(&sc_track));
 }
 
+/* Defers the free if the block is in flight. Not within a call of the library's own. */
 static __attribute__((noinline)) bool may_be_deferred(void *block, size_t size_bytes, void *site)
 {
     return sc_active() && !sc_is_inside() &&

@@ -104,6 +104,8 @@ static int find_same(struct dl_phdr_info *info, size_t size, void *context)
     return found;
 }
 
+/* Is the module no longer among the loaded ones? The visit clears `dynamic` if it finds the same
+ * one. */
 static bool is_gone(const struct module *module)
 {
     struct module sought = {.start = module->start, .dynamic = module->dynamic};

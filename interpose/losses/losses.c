@@ -44,6 +44,7 @@ bool sc_losses_may_matter(const void *address, size_t size_bytes)
            sc_track_may_have(&sc_track, SC_NEAR_HEAP, (uintptr_t)address, size_bytes);
 }
 
+/* May the interval have registered or pinned memory? False where hooks only pass calls on. */
 static bool may_be_of_range(const void *address, size_t size_bytes)
 {
     return sc_active() && !sc_is_inside() && !sc_library_lock_depth && size_bytes != 0 &&

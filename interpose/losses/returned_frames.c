@@ -58,6 +58,7 @@ static uintptr_t lowest_of_program(void)
 /* Set only during a search. */
 static __thread struct sc_running running;
 
+/* Does the operation use a local of this thread whose function has returned? */
 static bool is_gone(const struct sc_op_info *op)
 {
     return op->kind == SC_STACK && op->thread == sc_thread_id() &&

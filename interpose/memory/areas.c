@@ -35,6 +35,7 @@ static enum { UNTRIED, RESERVED, REFUSED } state;
 
 /* ---- the space ---- */
 
+/* Is the resource limited, or can that not be found out? */
 static bool has_limit(int resource)
 {
     struct rlimit limit;
@@ -86,7 +87,7 @@ bool sc_areas_have_stripe(uintptr_t address)
 
 /* ---- pages of an area ---- */
 
-static bool is_taken(const struct area *area, unsigned page)
+static bool is_page_taken(const struct area *area, unsigned page)
 {
     return area->taken[page / WORD_PAGES] >> page % WORD_PAGES & 1;
 }
@@ -106,7 +107,7 @@ static unsigned find_run(const struct area *area, unsigned count)
 {
     unsigned length = 0;
     for (unsigned page = 0; page < AREA_PAGES; page++) {
-        length = is_taken(area, page) ? 0 : length + 1;
+        length = is_page_taken(area, page) ? 0 : length + 1;
         if (length == count)
             return page + 1 - count;
     }

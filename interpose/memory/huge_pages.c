@@ -51,6 +51,7 @@ static bool query_fit(void)
            strcmp(text, "2097152\n") == 0;
 }
 
+/* Has the machine one NUMA node? Then where pages lie makes no difference. */
 static bool query_one_node(void)
 {
     char text[64];

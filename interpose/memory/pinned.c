@@ -114,7 +114,7 @@ static bool devices_are_fit(void)
     return fit;
 }
 
-static bool ask_fit(void)
+static bool query_devices(void)
 {
     return sc_huge_pages_fit() && sc_real.cuMemHostRegister_v2 && devices_are_fit();
 }
@@ -122,7 +122,7 @@ static bool ask_fit(void)
 static bool machine_is_fit(void)
 {
     static _Atomic int fit;
-    return sc_huge_pages_remember(&fit, ask_fit);
+    return sc_huge_pages_remember(&fit, query_devices);
 }
 
 static bool query_choice(void)
@@ -165,6 +165,8 @@ static bool fits_huge_pages(size_t size_bytes)
 
 /* ---- budgets ---- */
 
+/* Returns the budget that the request is charged to: small blocks are counted; of larger ones the
+ * padding up to whole huge pages. */
 static struct budget *budget_of(const struct request *request)
 {
     if (request->size_bytes <= SMALL_MAX)
@@ -172,6 +174,7 @@ static struct budget *budget_of(const struct request *request)
     return request->size_bytes < LARGE_MIN ? &medium_padding_bytes : &large_padding_bytes;
 }
 
+/* Returns how much the request takes of its budget. */
 static size_t share_of(const struct request *request)
 {
     return request->size_bytes <= SMALL_MAX ? 1 : request->padding_bytes;
@@ -346,6 +349,7 @@ static uintptr_t make_within_budget(const struct request *request)
     return making.start;
 }
 
+/* Can a block that was made for one request serve the other? */
 static bool is_alike(const struct request *a, const struct request *b)
 {
     return a->size_bytes == b->size_bytes && a->flags == b->flags && a->context == b->context;
@@ -473,7 +477,7 @@ static bool may_become_spare(const struct block *block, CUcontext current)
 
 /* Keeps a freed block for the next allocation, since registering pages takes long. False: it is not
  * kept. */
-static bool become_spare(uintptr_t start, CUcontext current)
+static bool keep_as_spare(uintptr_t start, CUcontext current)
 {
     SC_LOCKED(&lock);
     uint32_t id = sc_grid_find_at_locked(&grid, start);
@@ -495,11 +499,12 @@ static bool is_waited_for(uintptr_t start)
            sc_real.cuCtxSynchronize;
 }
 
-static bool wait_and_spare(uintptr_t start)
+/* Waits for the context, as the driver does before it frees, and keeps the block as a spare one. */
+static bool wait_and_keep(uintptr_t start)
 {
     CUcontext current = NULL;
     return is_waited_for(start) && sc_real.cuCtxGetCurrent(&current) == CUDA_SUCCESS &&
-           sc_real.cuCtxSynchronize() == CUDA_SUCCESS && become_spare(start, current);
+           sc_real.cuCtxSynchronize() == CUDA_SUCCESS && keep_as_spare(start, current);
 }
 
 static bool is_ours_and_here(uintptr_t start)
@@ -518,13 +523,15 @@ static CUresult unregister_and_drop(uintptr_t start)
     return result == CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED ? CUDA_ERROR_INVALID_VALUE : result;
 }
 
+/* A block of the library's is unregistered, or kept as a spare; all other memory is the driver's.
+ */
 CUresult sc_pinned_free(void *address)
 {
     uintptr_t start = (uintptr_t)address;
     SC_NO_CANCELLATION_POINT();
     if (!is_ours_and_here(start))
         return sc_real.cuMemFreeHost(address);
-    return wait_and_spare(start) ? CUDA_SUCCESS : unregister_and_drop(start);
+    return wait_and_keep(start) ? CUDA_SUCCESS : unregister_and_drop(start);
 }
 
 /* Is any block kept for reuse? */

@@ -173,9 +173,9 @@ static void add_missing_block(void *argument) SC_UNFOLLOWED
 }
 
 /* Adds the missing block. One thread does so at a time; others do without a snapshot meanwhile. */
-static __attribute__((noinline)) bool grow(struct sc_context *context,
-                                           struct sc_staging_of_context *own,
-                                           const struct sc_staging_block *missing)
+static __attribute__((noinline)) bool add_missing(struct sc_context *context,
+                                                  struct sc_staging_of_context *own,
+                                                  const struct sc_staging_block *missing)
 {
     struct growth growth = {context, own, missing, false};
     if (missing->bytes == 0 || pthread_mutex_trylock(&grow_lock) != 0)
@@ -193,7 +193,7 @@ SC_INLINED struct sc_slot *take_slot(struct sc_context *context, struct sc_stagi
     struct sc_slot *slot = NULL;
     struct sc_staging_block missing;
     int result = sc_track_take_slot(&sc_track, &own->staging, source, &slot, &missing);
-    if (sc_unlikely(result == -ENOSPC) && grow(context, own, &missing))
+    if (sc_unlikely(result == -ENOSPC) && add_missing(context, own, &missing))
         sc_track_take_slot(&sc_track, &own->staging, source, &slot, &missing);
     return slot;
 }
@@ -340,6 +340,7 @@ static void unmap_memory(const struct block *block)
     sc_pages_unmap(block->memory, block->bytes);
 }
 
+/* Staging memory is made with the first snapshot, and stays until the context ends. */
 bool sc_snapshots_have(const struct sc_context *context)
 {
     return atomic_load_explicit(&context->staging, memory_order_relaxed) != NULL;

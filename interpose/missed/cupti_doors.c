@@ -105,7 +105,7 @@ static void *symbol_in_process(int i)
 }
 
 /* Returns the real function of a wrapper, for this caller; NULL: there is none. */
-static void *real_of(int i, const void *caller)
+static void *real_function(int i, const void *caller)
 {
     void *real = unless_ours(i, symbol_of_caller(wrapped[i].name, caller));
     real = real ? real : atomic_load(&wrapped[i].real);
@@ -123,7 +123,7 @@ static void *real_of(int i, const void *caller)
     CUptiResult CUPTIAPI function parameters                                                       \
     {                                                                                              \
         __typeof__(&function) real =                                                               \
-            (__typeof__(&function))real_of(i, __builtin_return_address(0));                        \
+            (__typeof__(&function))real_function(i, __builtin_return_address(0));                  \
         if (!real)                                                                                 \
             return CUPTI_ERROR_NOT_INITIALIZED;                                                    \
         make_way();                                                                                \

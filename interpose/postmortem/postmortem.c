@@ -214,7 +214,7 @@ static unsigned collect_streams(void)
 /* ---- memory that was given back ---- */
 
 /* Do two entries tell of one call? Two hooks may see the same free. */
-static bool is_told_twice(const struct sc_history_entry *one, const struct sc_history_entry *next)
+static bool is_same_call(const struct sc_history_entry *one, const struct sc_history_entry *next)
 {
     return one->api == next->api && one->address == next->address && one->site == next->site &&
            one->thread == next->thread && !(one->stream && next->stream);
@@ -225,7 +225,7 @@ static unsigned collect_frees(void)
 {
     unsigned count = 0;
     for (unsigned i = 0; i < given_back_count; i++)
-        if (i == 0 || !is_told_twice(&given_back[i - 1], &given_back[i]))
+        if (i == 0 || !is_same_call(&given_back[i - 1], &given_back[i]))
             freed[count++] = describe(&given_back[i], /*in_flight=*/false);
     raise_times(freed, count);
     return count;
@@ -287,7 +287,7 @@ static void write_once(const struct lost *lost, const char *api, void *site)
 
 /* May the line be written now? If a wrapper holds a stream's lock, the next call writes it, since
  * that call gets the same error. */
-static bool may_tell(void)
+static bool may_write_line(void)
 {
     return atomic_load_explicit(&line_stage, memory_order_relaxed) == NOT_BEGUN &&
            sc_options.postmortem && sc_active() && !sc_library_lock_depth &&
@@ -317,14 +317,14 @@ void sc_postmortem_failed(const struct sc_call *call, int result)
     const struct lost *lost = find_lost((CUresult)result);
     if (lost && is_of_current_context(lost->error))
         sc_contexts_note_lost();
-    if (lost && !is_in_library(call->site) && may_tell())
+    if (lost && !is_in_library(call->site) && may_write_line())
         write_once(lost, call->api, call->site);
 }
 
 /* A program that is halted at a hazard (halt_on_error=1) has been told of that already. */
 void sc_postmortem_write_on_abort(void *site)
 {
-    if (!is_in_library(site) && may_tell())
+    if (!is_in_library(site) && may_write_line())
         write_once(&aborted, "abort", site);
 }
 

@@ -3,6 +3,7 @@
 
 /* Terms (docs/glossary.md):
  *   culprit: the call or instruction that came too early
+ *   hazard: a mistake that may do harm: a code, the operation it hurts, and the event
  *   site: the address to which a hook or wrapper returns: the program's call
  *   wrapper: our function in the place of one of the driver's
  */

@@ -4,6 +4,7 @@
 /* Terms (docs/glossary.md):
  *   hazard: a mistake that may do harm: a code, the operation it hurts, and the event
  *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   verdict: observed, latent, correct, or none
  */
 
 #ifndef SC_INTERPOSE_REAPER_DECIDED_H

@@ -293,6 +293,7 @@ static bool take_word(struct sc_edges_of_context *own, struct edge *edge)
 
 /* ---- an edge ---- */
 
+/* Has the driver the calls by which a stream waits for a word, and writes one? */
 static bool can_write(void)
 {
     return SC_HAVE(cuStreamWaitValue32_v2) && SC_HAVE(cuStreamWriteValue32_v2);

@@ -180,6 +180,7 @@ static void begin_doubt(struct sc_excuse *excuse, const struct sc_ticket *ticket
     excuse->doubt = sc_doubts_begin(&earlier, ticket);
 }
 
+/* A touch at an unknown time (0) cannot be compared with the times of host functions. */
 void sc_excuses_of_past_touch(struct sc_excuse *excuse, const struct sc_op_info *op)
 {
     begin_one(excuse, op, 0);
@@ -270,6 +271,7 @@ static bool may_order_be_made(const struct sc_excuse *excuse)
     return may_be;
 }
 
+/* What is still open at the end counts in favour of the program. */
 bool sc_excuses_hold_at_last(const struct sc_excuse *excuse)
 {
     return sc_excuses_hold(excuse) || may_order_be_made(excuse) ||

@@ -74,6 +74,7 @@ static struct sc_hazard_copy describe_copy(const struct sc_op_info *op)
     };
 }
 
+/* Returns the culprit's stack: from the interrupted instruction, or from the call. */
 static uint32_t stack_of(const struct sc_culprit *culprit)
 {
     if (culprit->context)
@@ -121,6 +122,8 @@ static struct sc_hazard hazard_of(enum sc_hazard_code code, enum sc_action actio
     return hazard;
 }
 
+/* A source may be read, so a touch that comes too early has written it. SC403: a launch reads it.
+ */
 enum sc_hazard_code sc_hazards_touch_code(const struct sc_op_info *op, enum sc_touch touch)
 {
     if (!sc_direction_writes_host(op->direction))

@@ -10,6 +10,7 @@
  *   host function: a function that the driver calls in a stream's order (cuLaunchHostFunc)
  *   in flight: issued, and the host does not know yet that it is done
  *   known done: waited for by the program, itself or by something behind it
+ *   latent: of a hazard: the operation was complete at the event, by luck
  *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
  *   origin: the call that made a buffer or a stream, with its stack
  *   point: all work issued on a stream so far, with what that work had waited for (its clock)

@@ -78,6 +78,7 @@ static bool is_pending(int number)
     return pending & SC_SIGNAL_BIT(number);
 }
 
+/* May this thread have a fault that the program's handler, or the guard's, has to see? */
 static bool may_have_fault(void)
 {
     return sc_options.guard ? sc_guard_unblock_faults(/*is_own*/ true) : has_handler(SIGSEGV);

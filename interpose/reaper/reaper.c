@@ -263,6 +263,7 @@ static void report_postponed(bool all)
     }
 }
 
+/* Queries the device unless that was done: a later answer could be another one. */
 static void decide_once(struct candidate *candidate)
 {
     if (!candidate->is_queried)
@@ -688,6 +689,7 @@ bool sc_reaper_await_hold(const struct sc_deallocation *taken, const char *api)
     return wait_until_ended(&(struct awaited){.api = api, .taken = taken});
 }
 
+/* Memory there is about to become something else, so graphs that name it no longer count. */
 bool sc_reaper_await_no_hold(uintptr_t address, size_t size_bytes, const char *api)
 {
     SC_TRACKED(sc_holds_forget_graphs(track.holds, address, size_bytes));
@@ -826,6 +828,7 @@ void sc_reaper_remove_graph(uint32_t known)
     sc_reaper_graph_changed();
 }
 
+/* The graph is gone already, so both steps of its removal are made together. */
 void sc_reaper_forget_graph(uintptr_t graph)
 {
     uint32_t known = graph ? SC_TRACKED(sc_graphs_detach(track.graphs, graph)) : 0;

@@ -183,7 +183,7 @@ static bool check_thread(void *context, const char *folder, const char *name)
 
 /* Checks all threads; `context` is a struct check. Called on a spare stack, since a copy may be
  * made on a coroutine's small one. */
-static void check_all(void *context)
+static void check_all_threads(void *context)
 {
     sc_file_each_entry("/proc/self/task", UINT_MAX, check_thread, context);
 }
@@ -193,7 +193,7 @@ static struct seen check_once(struct followed *followed, uint64_t *took_ticks)
 {
     struct check check = {.followed = followed};
     uint64_t before = sc_ticks();
-    sc_spare_stack_call(check_all, &check);
+    sc_spare_stack_call(check_all_threads, &check);
     *took_ticks = sc_ticks() - before;
     if (check.seen.thread != followed->thread)
         *followed = (struct followed){check.seen.thread, check.seen.ran_ns, 0};

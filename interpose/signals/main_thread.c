@@ -50,6 +50,8 @@ static bool is_main_thread(void)
     return sc_thread_id() == main_thread();
 }
 
+/* Remembers which signals the main thread would accept if the library had not blocked them for a
+ * moment. */
 void sc_main_thread_note_blocked(const ucontext_t *context)
 {
     if (is_main_thread())

@@ -41,7 +41,7 @@ static bool send_to_self(int number, const siginfo_t *info)
 /* Sends the signal to this thread again. A real-time signal then comes after pending ones of its
  * number. So it is stored in `ahead`, and a signal with PLACE is sent in its stead, by which the
  * last one is recognised. Of any other signal at most one is pending. */
-static bool send_again(int number, const siginfo_t *info)
+static bool send_in_order(int number, const siginfo_t *info)
 {
     if (number < FIRST_REAL_TIME || sc_postponed_signal_ahead)
         return send_to_self(number, info);
@@ -80,7 +80,7 @@ bool sc_postponed_signal_put(int number, const siginfo_t *info, ucontext_t *cont
     if (!(POSTPONED & SC_SIGNAL_BIT(number)))
         return false;
     uint64_t before = sc_kernel_mask_block(POSTPONED);
-    if (!send_again(number, info)) {
+    if (!send_in_order(number, info)) {
         sc_kernel_mask_set(before);
         return false;
     }

@@ -16,6 +16,7 @@
 enum { WORDS = sizeof(sigset_t) / sizeof(unsigned long) };
 static const unsigned long note_of_blocked = 0x5ec0b10cUL;
 
+/* Uses the last word of the sigset_t, which is beyond all signals. */
 void sc_saved_masks_note(sigset_t *mask, bool blocked)
 {
     mask->__val[WORDS - 1] = blocked ? note_of_blocked : 0;

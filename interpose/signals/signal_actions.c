@@ -59,7 +59,7 @@ static _Atomic(handler_function *) handlers[SIGNALS + 1];
  * it lacks SA_SIGINFO; and signals whose action has SA_RESETHAND. */
 static _Atomic uint64_t masks_fault, wants_no_info, resets;
 
-static bool is_in(const _Atomic uint64_t *signals, int number)
+static bool is_in_set(const _Atomic uint64_t *signals, int number)
 {
     return atomic_load_explicit(signals, memory_order_relaxed) & bit_of(number);
 }
@@ -118,18 +118,18 @@ bool sc_signals_is_about_to_enter(const ucontext_t *context)
 
 bool sc_signals_is_about_to_block(const ucontext_t *context)
 {
-    return is_in(&masks_fault, about_to_enter(context));
+    return is_in_set(&masks_fault, about_to_enter(context));
 }
 
 /* Writes the thread's belief into the handler's frame, and sets it to the mask of the program's
  * action. A handler that began before SIGSEGV was shared may have SIGSEGV really blocked. */
-static void show_belief(int number, ucontext_t *context, struct sc_frame frame)
+static void write_belief(int number, ucontext_t *context, struct sc_frame frame)
 {
     bool blocked = sc_signal_mask_blocks_fault_above(frame.place);
     sc_signal_mask_write_to_frame(context, blocked, sc_signals_is_about_to_enter(context));
     if (blocked)
         sc_signal_mask_note_kernel_mask(sc_kernel_mask_block(0));
-    else if (is_in(&masks_fault, number))
+    else if (is_in_set(&masks_fault, number))
         sc_signal_mask_block_fault(frame, sc_kernel_mask_block(0));
     sc_signal_mask.has_pending_segv |= sc_signal_mask.pends_for_handler;
     sc_signal_mask.pends_for_handler = false;
@@ -143,7 +143,7 @@ static handler_function *prepare_handler(int number, ucontext_t *context, struct
 {
     if (sc_sigreturn_is_return_to_us(frame.caller)) {
         if (sc_sharing_is_on())
-            show_belief(number, context, frame);
+            write_belief(number, context, frame);
         sc_inside_interrupt(frame);
     } else if (sc_sharing_is_on() && sc_sanitizers_see_threads()) {
         sc_kernel_mask_unblock(SC_SIGNAL_BIT(SIGSEGV));
@@ -157,7 +157,7 @@ static handler_function *prepare_handler(int number, ucontext_t *context, struct
 static bool postpone_or_forward(int number, siginfo_t *info, ucontext_t *context,
                                 struct sc_frame frame)
 {
-    if (!sc_sigreturn_is_return_to_us(frame.caller) || is_in(&resets, number) ||
+    if (!sc_sigreturn_is_return_to_us(frame.caller) || is_in_set(&resets, number) ||
         !(sc_postponed_signal_is_due() ? sc_postponed_signal_put(number, info, context)
                                        : sc_main_thread_forward(number, info)))
         return false;
@@ -252,8 +252,8 @@ static int change_other_locked(int number, const struct sigaction *action, struc
 {
     SC_ASSERT(sc_signals_are_locked_here());
     handler_function *handler = atomic_load(&handlers[number]);
-    bool masked_fault = is_in(&masks_fault, number);
-    bool wanted_no_info = is_in(&wants_no_info, number);
+    bool masked_fault = is_in_set(&masks_fault, number);
+    bool wanted_no_info = is_in_set(&wants_no_info, number);
     bool is_called = action && is_handler(action);
     struct sigaction ours;
     if (is_called) {
@@ -312,7 +312,7 @@ static int change_in_child(int number, const struct sigaction *action, struct si
     int result = real_sigaction(number, action, old);
     if (result == 0 && old)
         restore_program_action(number, old, atomic_load(&handlers[number]),
-                               is_in(&masks_fault, number), is_in(&wants_no_info, number));
+                               is_in_set(&masks_fault, number), is_in_set(&wants_no_info, number));
     return result;
 }
 
@@ -344,9 +344,9 @@ static uint64_t signals_with_handlers(void)
     return at ? bits_from(at + sizeof words - 1) : ~UINT64_C(0);
 }
 
-/* Installs the signal's handler again, so that it is called in the way that is right now. A handler
- * that the program has set by a system call is left alone. */
-static void adopt_locked(int number)
+/* Installs the signal's handler again, in the way in which it has to be called from now on (through
+ * the library, or directly). A handler that the program has set by a system call is left alone. */
+static void reinstall_locked(int number)
 {
     SC_ASSERT(sc_signals_are_locked_here());
     struct sigaction found;
@@ -355,7 +355,7 @@ static void adopt_locked(int number)
     bool is_ours = is_of_ours(&found);
     if (is_ours)
         restore_program_action(number, &found, atomic_load(&handlers[number]),
-                               is_in(&masks_fault, number), is_in(&wants_no_info, number));
+                               is_in_set(&masks_fault, number), is_in_set(&wants_no_info, number));
     if (is_ours || sc_sigreturn_was_set_by_libc(&found))
         change_other_locked(number, &found, NULL);
 }
@@ -366,7 +366,7 @@ void sc_signals_adopt_handlers(void)
     SC_ASSERT(sc_signals_are_locked_here());
     const uint64_t others = ~(SC_KERNEL_MASK_LIBC | SC_SIGNAL_BIT(SIGSEGV));
     for (uint64_t left = signals_with_handlers() & others; left; left &= left - 1)
-        adopt_locked(__builtin_ctzll(left) + 1);
+        reinstall_locked(__builtin_ctzll(left) + 1);
 }
 
 /* Passes the call on to the C library. If handlers began to be shared meanwhile, its handler is
@@ -378,12 +378,13 @@ static int pass_on(int number, const struct sigaction *action, struct sigaction 
     if (sc_unlikely(!had_handlers && sc_sharing_has_handlers()) && result == 0 && action &&
         number != SIGSEGV && !sc_sharing_is_vfork_child()) {
         struct sc_signals_lock lock = sc_signals_lock();
-        adopt_locked(number);
+        reinstall_locked(number);
         sc_signals_unlock(&lock);
     }
     return result;
 }
 
+/* Are actions for this signal handled by the library by now? */
 static bool is_shared(int number)
 {
     return number == SIGSEGV ? sc_sharing_is_on() : sc_sharing_has_handlers();
@@ -425,7 +426,7 @@ static sighandler_t set_handler(int number, sighandler_t handler, int flags, boo
     struct sigaction action;
     memset(&action, 0, sizeof action);
     action.sa_handler = handler;
-    action.sa_flags = is_in(&interrupts, number) ? flags & ~(int)SA_RESTART : flags;
+    action.sa_flags = is_in_set(&interrupts, number) ? flags & ~(int)SA_RESTART : flags;
     if (masks_itself)
         sigaddset(&action.sa_mask, number);
     return sigaction(number, &action, &old) == 0 ? old.sa_handler : SIG_ERR;

@@ -162,7 +162,7 @@ void sc_signal_mask_restore_from(ucontext_t *context)
 }
 
 /* Unblocks SIGSEGV in Linux, whatever the program believes. */
-static void unblock_really(void)
+static void unblock_in_linux(void)
 {
     sigset_t fault;
     sigemptyset(&fault);
@@ -171,7 +171,7 @@ static void unblock_really(void)
 }
 
 /* Blocks SIGSEGV in Linux. */
-static void block_really(void)
+static void block_in_linux(void)
 {
     sigset_t fault;
     sigemptyset(&fault);
@@ -184,6 +184,7 @@ static void block_really(void)
  * (`real_in_child` is its pid). */
 static _Atomic pid_t real_in_child;
 
+/* Is this the child of a vfork in which Linux's mask is the one that the program believes? */
 static bool is_real_in_child(void)
 {
     return atomic_load_explicit(&real_in_child, memory_order_relaxed) == getpid();
@@ -197,7 +198,7 @@ static void make_real_in_child(void)
         return;
     atomic_store(&real_in_child, getpid());
     if (sc_signal_mask_blocks_fault())
-        block_really();
+        block_in_linux();
 }
 
 /* Blocks SIGSEGV in Linux if the program believes it blocked. A kept signal becomes pending, and is
@@ -206,7 +207,7 @@ void sc_signal_mask_begin_exec(void)
 {
     if (!sc_signal_mask_really_blocks_fault() || is_real_in_child())
         return;
-    block_really();
+    block_in_linux();
     if (sc_signal_mask.has_pending_segv && !sc_sharing_is_vfork_child())
         sc_pending_segv_deliver();
 }
@@ -214,12 +215,12 @@ void sc_signal_mask_begin_exec(void)
 void sc_signal_mask_end_failed_exec(void)
 {
     if (sc_signal_mask_blocks_fault() && !is_real_in_child())
-        unblock_really();
+        unblock_in_linux();
 }
 
 void sc_signal_mask_begin_blocked(void)
 {
-    unblock_really();
+    unblock_in_linux();
     sc_signal_mask_believe_blocked(sc_kernel_mask_block(0));
 }
 
@@ -427,7 +428,7 @@ SC_EXPORT int siggetmask(void)
 }
 
 /* Changes the mask for System V's calls, which name one signal. */
-static int change_one(number_function *real, int how, int number)
+static int change_one_signal(number_function *real, int how, int number)
 {
     bool notes = sc_sharing_is_on() && number > 0 && number <= 64;
     if (notes && sc_signal_mask_really_blocks_fault())
@@ -438,14 +439,14 @@ static int change_one(number_function *real, int how, int number)
 SC_EXPORT int sighold(int number)
 {
     if (number != SIGSEGV || !sc_sharing_is_on())
-        return change_one(SC_NEXT(number_function *, "sighold"), SIG_BLOCK, number);
+        return change_one_signal(SC_NEXT(number_function *, "sighold"), SIG_BLOCK, number);
     sc_signal_mask_believe_blocked(sc_kernel_mask_block(0));
     return 0;
 }
 
 SC_EXPORT int sigrelse(int number)
 {
-    int result = change_one(SC_NEXT(number_function *, "sigrelse"), SIG_UNBLOCK, number);
+    int result = change_one_signal(SC_NEXT(number_function *, "sigrelse"), SIG_UNBLOCK, number);
     if (number == SIGSEGV && sc_sharing_is_on())
         sc_signal_mask_believe_unblocked();
     return result;

@@ -108,7 +108,7 @@ static _Atomic(const struct sigaction *) program_action;
 static _Atomic bool taken_over;
 
 /* Records the program's action as Linux would, with the flags that Linux has kept. */
-static void put_action(const struct sigaction *action, int flags)
+static void record_action(const struct sigaction *action, int flags)
 {
     struct sigaction *slot = &actions[atomic_fetch_add(&next_action, 1) % ACTIONS];
     *slot = *action;
@@ -119,7 +119,7 @@ static void put_action(const struct sigaction *action, int flags)
 }
 
 /* Stores as the program's action what Linux had. */
-static void put_action_as_found(const struct sigaction *found)
+static void record_found_action(const struct sigaction *found)
 {
     struct sigaction *slot = &actions[atomic_fetch_add(&next_action, 1) % ACTIONS];
     *slot = *found;
@@ -282,7 +282,7 @@ static handler_function *handler_for(int number, siginfo_t *info, ucontext_t *co
     if (action.sa_flags & (int)SA_RESETHAND) {
         struct sigaction reset = action;
         reset.sa_handler = SIG_DFL;
-        put_action(&reset, reset.sa_flags);
+        record_action(&reset, reset.sa_flags);
     }
     set_handler_masks(&action, context, was_blocked, frame);
     return (handler_function *)(uintptr_t)action.sa_sigaction;
@@ -350,7 +350,7 @@ static int install_handler(const struct sigaction *program)
 static bool take_over_locked(const struct sigaction *found)
 {
     SC_ASSERT(sc_signals_are_locked_here());
-    put_action_as_found(found);
+    record_found_action(found);
     atomic_store(&taken_over, true);
     return install_handler(found) == 0;
 }
@@ -408,7 +408,7 @@ static _Atomic uint64_t put_off_ns;
 
 /* Has the pages of reused operations chosen again, since the handler of SIGSEGV may have been
  * replaced. */
-static void doubt_guards(void)
+static void rechoose_pages(void)
 {
     atomic_store_explicit(&sc_track_parts.guards->doubted_ticks, sc_ticks(), memory_order_relaxed);
 }
@@ -417,7 +417,7 @@ void sc_signals_recheck_soon(void)
 {
     atomic_store_explicit(&put_off_ns, 0, memory_order_relaxed);
     atomic_store_explicit(&action_good_until, 0, memory_order_relaxed);
-    doubt_guards();
+    rechoose_pages();
 }
 
 /* Checks now and then whether the library's handler is still installed. Only a system call that no
@@ -448,7 +448,7 @@ enum sc_takeover sc_signals_take_over(void)
     if (result == SC_TAKEOVER_DONE && !check_still_ours(now))
         result = SC_TAKEOVER_REFUSED;
     if (result != SC_TAKEOVER_DONE)
-        doubt_guards();
+        rechoose_pages();
     uint64_t until = result == SC_TAKEOVER_DONE ? now + sc_ticks_in_ns(ASK_INTERVAL_NS) : 0;
     atomic_store_explicit(&good_until, until, memory_order_relaxed);
     return result;
@@ -499,7 +499,7 @@ int sc_signals_change(const struct sigaction *action, struct sigaction *old)
         return 0;
     if (install_handler(action) != 0)
         return -1;
-    put_action(action, kept_flags(action));
+    record_action(action, kept_flags(action));
     if (action->sa_handler == SIG_IGN)
         sc_pending_segv_drop_all();
     return 0;

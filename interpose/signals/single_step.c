@@ -84,7 +84,7 @@ static bool has_flag(const ucontext_t *context)
 
 /* ---- after the instruction ---- */
 
-static void call_done(void *unused)
+static void call_step_done(void *unused)
 {
     (void)unused;
     step.done(step.page, step.is_repeated);
@@ -108,12 +108,12 @@ static void finish_step(bool is_repeated)
 {
     step.is_repeated = is_repeated;
     if (step.done)
-        sc_spare_stack_try(call_done, NULL, &step.mask_before);
+        sc_spare_stack_try(call_step_done, NULL, &step.mask_before);
     end_step();
 }
 
-/* Not a trap of a step: the default action is set and the signal sent again. It is blocked until
- * the library's handler returns. */
+/* Ends the process, as without the library, for a SIGTRAP that no step has caused: sets the default
+ * action and sends the signal again, which is blocked until the library's handler returns. */
 static void kill_by_trap(int number)
 {
     set_default_action();
@@ -164,7 +164,7 @@ static bool is_on_alternate_stack(const ucontext_t *context)
 }
 
 /* Installs the library's handler of SIGTRAP. False: the program has an action of its own. */
-static bool take_signal(bool alternate)
+static bool install_trap_handler(bool alternate)
 {
     struct sigaction found;
     struct sigaction ours;
@@ -200,7 +200,7 @@ static bool begin_step(bool alternate)
     int32_t none = 0;
     if (!atomic_compare_exchange_strong(&stepped, &none, sc_thread_id()))
         return false;
-    if (take_signal(alternate))
+    if (install_trap_handler(alternate))
         return true;
     atomic_store(&stepped, 0);
     return false;

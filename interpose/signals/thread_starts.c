@@ -43,7 +43,7 @@ static struct start starts[STARTS];
 
 /* Frees the new thread's entry and applies what it says. Returns what to call. Called on the new
  * thread. */
-static struct start use_start(void *place)
+static struct start take_start(void *place)
 {
     struct start start = *(struct start *)place;
     atomic_store(&((struct start *)place)->taken, false);
@@ -58,19 +58,19 @@ static struct start use_start(void *place)
 
 static void *begin_thread(void *place)
 {
-    struct start start = use_start(place);
+    struct start start = take_start(place);
     return ((sc_run_function *)start.function)(start.argument);
 }
 
 static int begin_c11_thread(void *place)
 {
-    struct start start = use_start(place);
+    struct start start = take_start(place);
     return ((thrd_start_t)start.function)(start.argument);
 }
 
 /* Takes an entry for a new thread, which is free again as soon as the thread runs. NULL: all are
  * taken, and nothing will be known of the thread. */
-static struct start *take_place(void)
+static struct start *take_free_entry(void)
 {
     for (unsigned i = 0; i < STARTS * TURNS; i++) {
         struct start *place = &starts[i % STARTS];
@@ -101,7 +101,7 @@ static struct start *note_start(const pthread_attr_t *attributes, uintptr_t func
     bool blocked = begins_blocked(attributes);
     bool is_drivers = sc_driver_code_has(function);
     bool is_cuptis = sc_driver_code_is_cupti(function);
-    struct start *place = blocked || is_drivers || is_cuptis ? take_place() : NULL;
+    struct start *place = blocked || is_drivers || is_cuptis ? take_free_entry() : NULL;
     if (place) {
         place->begins_blocked = blocked;
         place->is_drivers = is_drivers;
@@ -113,7 +113,7 @@ static struct start *note_start(const pthread_attr_t *attributes, uintptr_t func
 }
 
 /* Frees the place if the thread was not started. Returns `result`. */
-static int check_started(struct start *place, int result)
+static int free_if_failed(struct start *place, int result)
 {
     if (place && result != 0)
         atomic_store(&place->taken, false);
@@ -167,14 +167,14 @@ SC_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes
     struct start *place = note_start(attributes, (uintptr_t)function, argument);
     sc_run_function *run = place ? begin_thread : function;
     argument = place ? place : argument;
-    return check_started(place, is_ours ? create_masked(real, thread, attributes, run, argument)
-                                        : real(thread, attributes, run, argument));
+    return free_if_failed(place, is_ours ? create_masked(real, thread, attributes, run, argument)
+                                         : real(thread, attributes, run, argument));
 }
 
 SC_EXPORT int thrd_create(thrd_t *thread, thrd_start_t function, void *argument)
 {
     c11_create_function *real = SC_NEXT(c11_create_function *, "thrd_create");
     struct start *place = note_start(NULL, (uintptr_t)function, argument);
-    return check_started(place, place ? real(thread, begin_c11_thread, place)
-                                      : real(thread, function, argument));
+    return free_if_failed(place, place ? real(thread, begin_c11_thread, place)
+                                       : real(thread, function, argument));
 }

@@ -14,9 +14,11 @@
 
 /* Terms (docs/glossary.md):
  *   host function: a function that the driver calls in a stream's order (cuLaunchHostFunc)
+ *   in flight: issued, and the host does not know yet that it is done
  *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
  *   point: all work issued on a stream so far, with what that work had waited for (its clock)
  *   ticket: the name of an operation: its stream, its number there, and its epoch
+ *   touch: a read or write of host memory by the program, by the kernel for it, or within a call
  */
 
 #ifndef SC_INTERPOSE_STREAMS_DOUBTS_H

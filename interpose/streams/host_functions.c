@@ -347,6 +347,8 @@ static void note_waits(struct call *call)
     atomic_store(&call->waits, true);
 }
 
+/* The thread's running call is set from before the program's function begins until after it has
+ * returned. */
 bool sc_host_functions_is_here(void)
 {
     return running_call != 0;

@@ -27,6 +27,7 @@
  *   snapshot: a copy of a small source, which the device reads instead of the source
  *   source: the memory that a copy reads
  *   ticket: the name of an operation: its stream, its number there, and its epoch
+ *   touch: a read or write of host memory by the program, by the kernel for it, or within a call
  *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
  */
 
@@ -54,7 +55,9 @@ void sc_marks_start(void);
 void sc_marks_issued(struct sc_stream_record *stream, size_t size_bytes, bool snapshotted,
                      uint64_t now_ticks);
 
-/* Notes an operation that was issued, and that gets a mark in any case. */
+/* Notes an operation that was issued, and records a mark after it in any case: for a kernel, since
+ * later work may wait for the host, and the host for the kernel, so a later mark may never occur.
+ */
 void sc_marks_issued_alone(struct sc_stream_record *stream, uint64_t now_ticks);
 
 /* Notes that the operation of this number uses device memory alone. Its mark is needed only if

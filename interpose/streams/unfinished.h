@@ -27,13 +27,11 @@
  *   host function: a function that the driver calls in a stream's order (cuLaunchHostFunc)
  *   join: to merge a point into what a stream, another point or the host has waited for
  *   legacy stream: a context's default stream, which is ordered with all its blocking streams
- *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
  *   point: all work issued on a stream so far, with what that work had waited for (its clock)
  *   snapshot: a copy of a small source, which the device reads instead of the source
  *   source: the memory that a copy reads
  *   ticket: the name of an operation: its stream, its number there, and its epoch
  *   ticks: a time of the processor's counter
- *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
  *   unfinished work: other work that may still run on a stream, as far as noted times tell
  */
 

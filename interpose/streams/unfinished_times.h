@@ -11,6 +11,16 @@
  *
  * Every member but those of `joined` is read and written without a lock, in any thread and in
  * signal handlers. */
+
+/* Terms (docs/glossary.md):
+ *   blocking stream: a stream without CU_STREAM_NON_BLOCKING
+ *   family: a context's legacy stream and its blocking streams
+ *   host function: a function that the driver calls in a stream's order (cuLaunchHostFunc)
+ *   join: to merge a point into what a stream, another point or the host has waited for
+ *   legacy stream: a context's default stream, which is ordered with all its blocking streams
+ *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
+ *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
+ */
 #ifndef SC_INTERPOSE_STREAMS_UNFINISHED_TIMES_H
 #define SC_INTERPOSE_STREAMS_UNFINISHED_TIMES_H
 

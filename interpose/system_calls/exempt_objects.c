@@ -60,7 +60,7 @@ void sc_exempt_objects_unprotect_once(const void *object)
 /* ---- keeping off ---- */
 
 /* Exempts the object's pages. False: there is no room for all. */
-static bool add_all(const struct sc_pages *pages)
+static bool exempt_all(const struct sc_pages *pages)
 {
     if ((pages->end - pages->start) / (page_mask() + 1) > PAGES_MAX)
         return false;
@@ -89,7 +89,7 @@ static __attribute__((noinline)) void exempt(const void *object, size_t size_byt
         return;
     /* A range that is no longer guarded may still have protected pages, so pages are unprotected in
      * any case. */
-    if (!sc_track_is_guarding_forbidden(&sc_track, (uintptr_t)object) && !add_all(&pages))
+    if (!sc_track_is_guarding_forbidden(&sc_track, (uintptr_t)object) && !exempt_all(&pages))
         forbid_guarding(&pages);
     sc_loans_order();
     unprotect_pages(&pages);

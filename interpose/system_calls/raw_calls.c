@@ -59,7 +59,8 @@ static long call_kernel(long number, long a, long b, long c, long d, long e, lon
     return result < 0 && result > -ERRORS ? fail_with((int)-result) : result;
 }
 
-/* What the hook calls: libc's syscall(), or, before it is looked up, the system call itself. */
+/* Returns what the hook calls: libc's syscall(), or, before that is looked up, a function that
+ * makes the system call itself. */
 static call_function *callee(void)
 {
     call_function *found = sc_loader_found(&next_call);

@@ -4,8 +4,10 @@
  * moves is the same for both. A figure is the median of the ratios of neighbouring slices. Without
  * the library both are the driver's.
  *
- *     in_turn [--quick] [--cold] [--threads=N] [--list] [NAME...]
+ *     in_turn [--quick] [--cold] [--blocking | --legacy] [--threads=N] [--list] [NAME...]
  *
+ * The streams are non-blocking ones. --blocking: they are blocking ones, as cudaStreamCreate makes
+ * them. --legacy: steps that name one stream name the legacy stream.
  * --cold: each step is timed by itself, behind a chill() of the processor's caches (cold.h).
  * --threads: N threads at once, each with streams and memory of its own; a slice is what all of
  * them take together. A figure has the option in its name.
@@ -60,6 +62,7 @@ static struct calls {
 } own, seen; /* the driver's own, and those that a program gets */
 
 static CUfunction kernel; /* NULL: this driver does not load PTX */
+static int cold, blocking, legacy;
 
 /* What a thread works on. */
 struct lane {
@@ -423,8 +426,7 @@ static void compare(const struct pattern *pattern, struct runner *runners, unsig
                     unsigned divisor)
 {
     static double ratios[PAIRS_MOST], owns[PAIRS_MOST];
-    bool is_cold = runners->cold != NULL;
-    unsigned pairs = pattern->pairs / divisor / (is_cold ? 5 : 1);
+    unsigned pairs = pattern->pairs / divisor / (cold ? 5 : 1);
     char figure[64];
     for (unsigned i = 0; i < threads; i++) {
         runners[i].pattern = pattern;
@@ -444,8 +446,11 @@ static void compare(const struct pattern *pattern, struct runner *runners, unsig
         ratios[at] = seen_ns / own_ns;
         owns[at] = own_ns / threads;
     }
-    snprintf(figure, sizeof figure, "%s%s%s", pattern->name, is_cold ? "_cold" : "",
-             threads > 1 ? "_threads" : "");
+    snprintf(figure, sizeof figure, "%s%s%s%s", pattern->name,
+             blocking ? "_blocking"
+             : legacy ? "_legacy"
+                      : "",
+             cold ? "_cold" : "", threads > 1 ? "_threads" : "");
     print_figure(figure, median(ratios, pairs), "times");
     printf("# %s: half of the ratios are from %.3f to %.3f; the driver's own %.0f ns\n", figure,
            ratios[pairs / 4], ratios[3 * pairs / 4], median(owns, pairs));
@@ -453,8 +458,11 @@ static void compare(const struct pattern *pattern, struct runner *runners, unsig
 
 static void make_lane(struct lane *lane)
 {
-    lane->stream = driver_stream();
-    lane->other = driver_stream();
+    unsigned flags = blocking ? CU_STREAM_DEFAULT : CU_STREAM_NON_BLOCKING;
+    MUST(driver.cuStreamCreate(&lane->stream, flags));
+    MUST(driver.cuStreamCreate(&lane->other, flags));
+    if (legacy)
+        lane->stream = CU_STREAM_LEGACY;
     lane->pinned = driver_pinned(LANE_BYTES);
     lane->device = driver_device(LANE_BYTES);
     lane->pageable = malloc(LARGE);
@@ -466,7 +474,7 @@ static void make_lane(struct lane *lane)
     MUST(driver.cuEventCreate(&lane->done, CU_EVENT_DISABLE_TIMING));
 }
 
-static struct runner *make_runners(unsigned threads, bool is_cold)
+static struct runner *make_runners(unsigned threads)
 {
     static pthread_barrier_t barrier;
     struct runner *runners = calloc(threads, sizeof *runners);
@@ -475,7 +483,7 @@ static struct runner *make_runners(unsigned threads, bool is_cold)
     for (unsigned i = 0; i < threads; i++) {
         make_lane(&runners[i].lane);
         runners[i].barrier = &barrier;
-        runners[i].cold = is_cold ? cold_block() : NULL;
+        runners[i].cold = cold ? cold_block() : NULL;
     }
     return runners;
 }
@@ -493,9 +501,11 @@ static unsigned threads_of(const char *text)
 
 int main(int argc, char **argv)
 {
-    int quick = 0, cold = 0, has_threads = 0;
+    int quick = 0, has_threads = 0;
     const struct option options[] = {{"quick", no_argument, &quick, 1},
                                      {"cold", no_argument, &cold, 1},
+                                     {"blocking", no_argument, &blocking, 1},
+                                     {"legacy", no_argument, &legacy, 1},
                                      {"threads", required_argument, &has_threads, 1},
                                      CHOICE_LIST,
                                      {NULL, 0, NULL, 0}};
@@ -504,7 +514,7 @@ int main(int argc, char **argv)
     driver_start();
     find_functions();
     kernel = driver_empty_kernel();
-    struct runner *runners = make_runners(threads, cold);
+    struct runner *runners = make_runners(threads);
     for (size_t i = 0; name_of(i); i++)
         if (is_chosen(&choice, patterns[i].name) && (kernel || !patterns[i].has_kernel))
             compare(&patterns[i], runners, threads, quick ? QUICK_DIVISOR : 1);

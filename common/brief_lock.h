@@ -33,6 +33,23 @@ void sc_brief_lock_acquire(struct sc_brief_lock *lock) SC_ACQUIRES(*lock);
 bool sc_brief_lock_try(struct sc_brief_lock *lock) SC_TRY_ACQUIRES(true, *lock);
 void sc_brief_lock_release(struct sc_brief_lock *lock) SC_RELEASES(*lock);
 
+static inline struct sc_brief_lock *sc_brief_lock_enter(struct sc_brief_lock *lock)
+    SC_ENTERS(*lock) SC_UNFOLLOWED
+{
+    sc_brief_lock_acquire(lock);
+    return lock;
+}
+
+static inline void sc_brief_lock_leave(struct sc_brief_lock *const *lock) SC_UNFOLLOWED
+{
+    sc_brief_lock_release(*lock);
+}
+
+/* Holds the lock until the end of the block, as SC_LOCKED holds a mutex. */
+#define SC_LOCKED_BRIEFLY(lock)                                                                    \
+    __attribute__((cleanup(sc_brief_lock_leave), unused)) struct sc_brief_lock *const locked_ =    \
+        sc_brief_lock_enter(lock)
+
 /* For debug builds: records that the calling thread holds the lock from now on, or that no thread
  * does. Code that uses sc_brief_lock_grab calls this, too. */
 static inline void sc_brief_lock_note(struct sc_brief_lock *lock, bool taken)

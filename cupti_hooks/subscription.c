@@ -171,7 +171,7 @@ static void start_locked(void) SC_REQUIRES(lock)
  * (SC_CARRY). */
 void sc_cupti_start(const struct sc_cupti_request *what)
 {
-    pthread_mutex_lock(&lock);
+    SC_LOCKED(&lock);
     calling_cupti = true;
     if (current.state == SC_CUPTI_UNUSED) {
         SC_CARRY();
@@ -179,18 +179,16 @@ void sc_cupti_start(const struct sc_cupti_request *what)
         start_locked();
     }
     calling_cupti = false;
-    pthread_mutex_unlock(&lock);
 }
 
 /* Records that CUPTI cannot be used, unless it was started. */
 void sc_cupti_fail(const char *why)
 {
-    pthread_mutex_lock(&lock);
+    SC_LOCKED(&lock);
     if (current.state == SC_CUPTI_UNUSED) {
         current.state = SC_CUPTI_FAILED;
         current.detail = why;
     }
-    pthread_mutex_unlock(&lock);
 }
 
 /* Makes callbacks do nothing, and then ends the subscription. */

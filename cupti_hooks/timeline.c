@@ -303,11 +303,9 @@ static enum sc_cupti_state enable_managed(void)
 /* Maps the table of times. False: no memory. */
 static bool make_table(void)
 {
-    pthread_mutex_lock(&table_lock);
+    SC_LOCKED(&table_lock);
     table = sc_pages_map(REMEMBERED * sizeof *table);
-    bool made = table != NULL;
-    pthread_mutex_unlock(&table_lock);
-    return made;
+    return table != NULL;
 }
 
 /* Prepares all that the records need. Returns LISTENING if kinds may be enabled now. */
@@ -332,7 +330,7 @@ static enum sc_cupti_state prepare_locked(void *library,
 void sc_timeline_start(void *library, void *(*symbol)(void *handle, const char *name),
                        const struct sc_timeline_request *request)
 {
-    pthread_mutex_lock(&lock);
+    SC_LOCKED(&lock);
     wanted = request;
     enum sc_cupti_state copies = prepare_locked(library, symbol), managed = copies;
     bool works = copies == SC_CUPTI_LISTENING;
@@ -347,7 +345,6 @@ void sc_timeline_start(void *library, void *(*symbol)(void *handle, const char *
         atomic_store(&state, (int)copies);
     if (request->managed)
         atomic_store(&managed_state, (int)managed);
-    pthread_mutex_unlock(&lock);
 }
 
 enum sc_cupti_state sc_timeline_state(void)
@@ -393,10 +390,9 @@ static void flush_buffers(bool all)
  * meanwhile. */
 void sc_timeline_flush(bool all)
 {
-    pthread_mutex_lock(&lock);
+    SC_LOCKED(&lock);
     if (atomic_load(&on))
         flush_buffers(all);
-    pthread_mutex_unlock(&lock);
 }
 
 /* Gives up the records, so that CUPTI has no buffer of the library. Disabling does not wait for

@@ -99,30 +99,27 @@ static void take_block_locked(struct sc_residence *residence, uint64_t address)
 void sc_residence_given(struct sc_residence *residence, const struct sc_residence_part *block)
 {
     struct sc_residence_part part = *block;
-    sc_brief_lock_acquire(&residence->lock);
+    SC_LOCKED_BRIEFLY(&residence->lock);
     uint32_t at = find_locked(residence, part.address);
     while (at < residence->count && residence->parts[at].address < end_of(&part))
         remove_locked(residence, at);
     part.block = part.order = ++residence->ever;
     if (insert_locked(residence, at, &part))
         add_bytes(residence, part.size_bytes);
-    sc_brief_lock_release(&residence->lock);
 }
 
 void sc_residence_taken(struct sc_residence *residence, uint64_t address)
 {
-    sc_brief_lock_acquire(&residence->lock);
+    SC_LOCKED_BRIEFLY(&residence->lock);
     take_block_locked(residence, address);
-    sc_brief_lock_release(&residence->lock);
 }
 
 void sc_residence_end_context(struct sc_residence *residence, uint32_t context)
 {
-    sc_brief_lock_acquire(&residence->lock);
+    SC_LOCKED_BRIEFLY(&residence->lock);
     for (uint32_t i = residence->count; i > 0; i--)
         if (residence->parts[i - 1].context == context)
             remove_locked(residence, i - 1);
-    sc_brief_lock_release(&residence->lock);
 }
 
 /* ---- parts ---- */
@@ -192,7 +189,7 @@ void sc_residence_note_advice(struct sc_residence *residence, uint64_t address, 
 {
     uint64_t end = address + size_bytes;
     uint32_t from;
-    sc_brief_lock_acquire(&residence->lock);
+    SC_LOCKED_BRIEFLY(&residence->lock);
     bool is_cut = cut_out_locked(residence, address, end, &from);
     uint32_t at = from;
     uint64_t order = ++residence->ever;
@@ -207,7 +204,6 @@ void sc_residence_note_advice(struct sc_residence *residence, uint64_t address, 
         part->is_evicted = false;
     }
     join_all_locked(residence, from, at);
-    sc_brief_lock_release(&residence->lock);
 }
 
 /* ---- what is told of pages ---- */
@@ -266,14 +262,13 @@ void sc_residence_note_news(struct sc_residence *residence, enum sc_residence_ne
     struct range range = {address, address + size_bytes};
     if (device >= SC_LEDGER_DEVICES || size_bytes == 0)
         return;
-    sc_brief_lock_acquire(&residence->lock);
+    SC_LOCKED_BRIEFLY(&residence->lock);
     uint32_t at = find_locked(residence, address);
     if (at < residence->count && residence->parts[at].address <= address) {
         if (news == SC_RESIDENCE_FAULT)
             choose_faulted_locked(residence, at, device + 1, &range);
         move_locked(residence, news, &range, residence->parts[at].block, device + 1);
     }
-    sc_brief_lock_release(&residence->lock);
 }
 
 /* ---- sums ---- */
@@ -308,11 +303,10 @@ void sc_residence_sum(struct sc_residence *residence, int device, int only_devic
                       struct sc_residence_sum *sum)
 {
     memset(sum, 0, sizeof *sum);
-    sc_brief_lock_acquire(&residence->lock);
+    SC_LOCKED_BRIEFLY(&residence->lock);
     for (uint32_t i = 0; i < residence->count; i++)
         if (is_to_hold(&residence->parts[i], device, only_device))
             add_part(sum, &residence->parts[i]);
-    sc_brief_lock_release(&residence->lock);
 }
 
 /* Adds up how much managed memory is meant to lie at each place by advice or prefetch, and not by
@@ -320,7 +314,7 @@ void sc_residence_sum(struct sc_residence *residence, int device, int only_devic
 void sc_residence_advised_bytes(struct sc_residence *residence, uint64_t bytes[SC_LEDGER_PLACES])
 {
     memset(bytes, 0, SC_LEDGER_PLACES * sizeof *bytes);
-    sc_brief_lock_acquire(&residence->lock);
+    SC_LOCKED_BRIEFLY(&residence->lock);
     for (uint32_t i = 0; i < residence->count; i++) {
         int place = residence->parts[i].place;
         if (place == SC_RESIDENCE_HOST)
@@ -328,5 +322,4 @@ void sc_residence_advised_bytes(struct sc_residence *residence, uint64_t bytes[S
         else if (place >= 0 && place < SC_LEDGER_DEVICES)
             bytes[place] += residence->parts[i].size_bytes;
     }
-    sc_brief_lock_release(&residence->lock);
 }

@@ -151,7 +151,7 @@ static void draw_exports(struct sc_ledger *ledger, struct sc_statement *statemen
 void sc_statement_draw(struct sc_ledger *ledger, struct sc_statement *statement)
 {
     memset(statement, 0, sizeof *statement);
-    sc_brief_lock_acquire(&ledger->lock);
+    SC_LOCKED_BRIEFLY(&ledger->lock);
     for (unsigned place = 0; place < SC_LEDGER_PLACES; place++)
         draw_place(ledger, statement, place);
     for (unsigned i = 0; i < ledger->pools_ever; i++)
@@ -160,7 +160,6 @@ void sc_statement_draw(struct sc_ledger *ledger, struct sc_statement *statement)
     draw_exports(ledger, statement);
     memcpy(statement->suballocators, ledger->suballocators, sizeof statement->suballocators);
     memcpy(statement->sums, ledger->sums, sizeof statement->sums);
-    sc_brief_lock_release(&ledger->lock);
 }
 
 /* ---- never freed ---- */

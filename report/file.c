@@ -1,6 +1,7 @@
 #define _GNU_SOURCE 1
 #include "report/file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -387,4 +388,24 @@ void sc_file_close(int fd)
 {
     if (fd >= 0)
         (void)KERNEL(SYS_close, fd);
+}
+
+bool sc_file_each_entry(const char *folder, unsigned most, sc_file_visit *visit, void *context)
+{
+    enum { ENTRIES_BYTES = 1024 };
+    _Alignas(struct dirent64) char entries[ENTRIES_BYTES];
+    bool is_over = false;
+    long size;
+    long fd = sc_kernel_call(SYS_openat, AT_FDCWD, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    while (!is_over && most > 0 &&
+           (size = sc_kernel_call(SYS_getdents64, fd, entries, sizeof entries)) > 0)
+        for (long at = 0; at < size && !is_over && most > 0; most--) {
+            const struct dirent64 *entry = (const struct dirent64 *)(entries + at);
+            is_over = entry->d_name[0] != '.' && visit(context, folder, entry->d_name);
+            at += entry->d_reclen;
+        }
+    sc_kernel_call(SYS_close, fd);
+    return is_over;
 }

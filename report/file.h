@@ -130,4 +130,10 @@ void sc_file_block_signals(sigset_t *before);
 /* Sets the signal mask `before`. */
 void sc_file_restore_signals(const sigset_t *before);
 
+/* Calls `visit` for the entries of a folder, `most` at most, but for those that begin with a dot,
+ * until it returns true. Returns whether it did. Makes system calls alone: async-signal-safe, and
+ * good for a forked child. */
+typedef bool sc_file_visit(void *context, const char *folder, const char *name);
+bool sc_file_each_entry(const char *folder, unsigned most, sc_file_visit *visit, void *context);
+
 #endif

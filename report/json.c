@@ -64,9 +64,46 @@ static const char *put_key(struct sc_text *text, const char *at, va_list *values
     if (at[length] != ':')
         return at;
     sc_text_char(text, '"');
-    sc_text_bytes(text, at, length);
+    sc_text_bytes(text, at, length - strspn(at + length - 1, "?~"));
     sc_text_put(text, "\":");
     return at + length + 1;
+}
+
+/* Takes the value of the directive at `at`. Returns whether there is nothing to be written of it:
+ * NULL, an empty string, 0 or false; with `counts_zero` a number that is negative. */
+static bool is_nothing(const char *at, va_list *values, bool counts_zero)
+{
+    if (at[1] == 's') {
+        const char *string = va_arg(*values, const char *);
+        return !string || string[0] == '\0';
+    }
+    long number = at[1] == 'l' || at[1] == '#' ? va_arg(*values, long) : va_arg(*values, int);
+    return counts_zero ? number < 0 : number == 0;
+}
+
+/* Skips a member that is left out, or writes null for its value. Returns what follows in the
+ * format; NULL: the member is written like any other. */
+static const char *put_nothing(struct sc_text *text, const char *at, va_list *values)
+{
+    size_t length = strcspn(at, ": %{[]}");
+    bool is_optional = length > 0 && at[length - 1] == '?';
+    const char *value = at + length + 1;
+    va_list ahead;
+    if (at[length] != ':' || (!is_optional && at[length - (length > 0)] != '~'))
+        return NULL;
+    va_copy(ahead, *values);
+    bool nothing = is_nothing(value, &ahead, !is_optional);
+    va_end(ahead);
+    if (!nothing)
+        return NULL;
+    is_nothing(value, values, !is_optional);
+    if (!is_optional) {
+        add_comma(text);
+        sc_text_char(text, '"');
+        sc_text_bytes(text, at, length - 1);
+        sc_text_put(text, "\":null");
+    }
+    return value + strcspn(value, " }]\n");
 }
 
 /* Writes the value at `at`. Returns what follows it in the format. */
@@ -95,6 +132,9 @@ static const char *put_value(struct sc_text *text, const char *at, va_list *valu
         number = va_arg(*values, unsigned long);
         sc_text_format(text, "%lu", number < INT64_MAX ? number : INT64_MAX);
         return at + 3;
+    case 'h':
+        sc_text_put(text, va_arg(*values, int) ? "true" : "false");
+        return at + 4;
     case '#':
         sc_text_format(text, "\"%#lx\"", va_arg(*values, unsigned long));
         return at + 4;
@@ -107,12 +147,15 @@ static const char *put_value(struct sc_text *text, const char *at, va_list *valu
 void sc_json_put(struct sc_text *text, const char *members, ...)
 {
     va_list values;
+    const char *behind;
     va_start(values, members);
     for (const char *at = members; *at != '\0';) {
         if (*at == ' ') {
             at++;
         } else if (strchr("}]\n", *at)) {
             sc_text_char(text, *at++);
+        } else if ((behind = put_nothing(text, at, &values)) != NULL) {
+            at = behind;
         } else {
             add_comma(text);
             at = put_value(text, put_key(text, at, &values), &values);

@@ -13,9 +13,12 @@ struct sc_text;
  * `key:value`, or a value alone as an element of an array. A value is an opening bracket, `true`,
  * `null`, a word in single quotes, or a directive of sc_text_format. %s is a string, or null for a
  * NULL pointer; %#lx is the string "0x1f". %lu beyond INT64_MAX is written as INT64_MAX, since
- * readers take no larger number. A key may be a %s, too.
+ * readers take no larger number. %hhd is true or false. A key may be a %s, too.
  *
- *     sc_json_put(text, "{name:%s sizes:[%lu %lu]}", name, first, second); */
+ * A member `key?:` is left out if its value is nothing: NULL or an empty string, 0 or false. The
+ * value of a member `key~:` is null if it is NULL, an empty string or a negative number.
+ *
+ *     sc_json_put(text, "{name:%s size?:%lu sizes:[%lu %lu]}", name, size, first, second); */
 void sc_json_put(struct sc_text *text, const char *members, ...)
     __attribute__((format(printf, 2, 3)));
 

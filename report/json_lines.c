@@ -63,10 +63,7 @@ static void put_python_frame(struct sc_text *line, const struct sc_python_frame 
 {
     sc_json_put(line, "{");
     sc_json_bytes(line, "file", frame->file, frame->file_bytes);
-    if (frame->line > 0)
-        sc_json_put(line, "line:%d", frame->line);
-    else
-        sc_json_put(line, "line:null");
+    sc_json_put(line, "line~:%d", frame->line > 0 ? frame->line : -1);
     sc_json_bytes(line, "function", frame->function, frame->function_bytes);
     sc_json_put(line, "}");
 }
@@ -109,15 +106,6 @@ void sc_json_lines_put_stack(struct sc_text *line, const struct sc_json_lines_st
     }
     sc_json_put(line, "]");
     sc_file_close(memory);
-}
-
-/* Writes the driver's function and, where CUPTI reported it, the runtime function that the program
- * called. */
-static void put_api(struct sc_text *line, const char *api, const char *runtime_api)
-{
-    sc_json_put(line, "api:%s", api);
-    if (runtime_api)
-        sc_json_put(line, "runtime_api:%s", runtime_api);
 }
 
 /* Writes the call that made a buffer or a stream. Its stack may take a quarter of the room that is
@@ -167,10 +155,10 @@ static void put_thread(struct sc_text *line, int32_t thread, const char *name,
 static void put_copy(struct sc_text *line, const struct sc_hazard_copy *copy,
                      const struct sc_path_names *names)
 {
-    put_api(line, copy->api, copy->runtime_api);
-    if (copy->correlation_id != 0)
-        sc_json_put(line, "correlation_id:%u", copy->correlation_id);
-    sc_json_put(line, "direction:%s address:%#lx size:%lu stream:%#lx device:%d seq:%lu",
+    sc_json_put(line,
+                "api:%s runtime_api?:%s correlation_id?:%u direction:%s address:%#lx size:%lu "
+                "stream:%#lx device:%d seq:%lu",
+                copy->api, copy->runtime_api, copy->correlation_id,
                 sc_hazard_direction_string(copy->direction), copy->address, copy->size_bytes,
                 copy->stream, copy->device, copy->seq);
     put_thread(line, copy->thread, "", names);
@@ -181,8 +169,7 @@ static void put_event(struct sc_text *line, const char *key, const struct sc_haz
                       const struct sc_json_lines_stack *stack, size_t reserve,
                       const struct sc_path_names *names)
 {
-    sc_json_put(line, "%s:{", key);
-    put_api(line, event->api, event->runtime_api);
+    sc_json_put(line, "%s:{api:%s runtime_api?:%s", key, event->api, event->runtime_api);
     put_thread(line, event->thread, event->thread_name, names);
     sc_json_put(line, "time_ns:%lu", event->time_ns);
     sc_json_lines_put_stack(line, stack, reserve);
@@ -229,15 +216,12 @@ void sc_json_lines_hazard(struct sc_text *line, const struct sc_hazard *hazard, 
 {
     sc_json_put(line,
                 "{type:'hazard' code:%s name:%s certainty:%s action:%s buffer:{address:%#lx "
-                "size:%lu kind:%s",
+                "size:%lu kind:%s blocks?:%lu room?:%lu",
                 sc_hazard_code_string(hazard->code), sc_hazard_name(hazard->code),
                 sc_hazard_certainty_string(hazard->certainty),
                 sc_hazard_action_string(hazard->action), hazard->buffer_address,
-                hazard->buffer_size_bytes, sc_hazard_buffer_kind_string(hazard->buffer_kind));
-    if (hazard->blocks)
-        sc_json_put(line, "blocks:%lu", hazard->blocks);
-    if (hazard->room_bytes)
-        sc_json_put(line, "room:%lu", hazard->room_bytes);
+                hazard->buffer_size_bytes, sc_hazard_buffer_kind_string(hazard->buffer_kind),
+                hazard->blocks, hazard->room_bytes);
     put_origin(line, "origin", hazard->buffer_origin, &stacks->buffer);
     sc_json_put(line, "} copy:{");
     put_copy(line, &hazard->copy, names);
@@ -252,13 +236,8 @@ void sc_json_lines_hazard(struct sc_text *line, const struct sc_hazard *hazard, 
         put_event(line, "freed", &hazard->freed, &stacks->freed, RESERVE, names);
     if (hazard->limit.name)
         put_limit(line, &hazard->limit);
-    if (sc_hazard_is_advisory(hazard))
-        sc_json_put(line, "advisory:true");
-    if (hazard->found_later)
-        sc_json_put(line, "found_later:true");
-    if (hazard->label[0] != '\0')
-        sc_json_put(line, "label:%s", hazard->label);
-    sc_json_put(line, "count:%lu}\n", count);
+    sc_json_put(line, "advisory?:%hhd found_later?:%hhd label?:%s count:%lu}\n",
+                sc_hazard_is_advisory(hazard), hazard->found_later, hazard->label, count);
 }
 
 /* Writes a `timing` line. `code`, `stream`, `seq` and `event_time_ns` say which hazard line it
@@ -291,12 +270,10 @@ static void put_command(struct sc_text *line)
     sc_json_put(line, "]");
 }
 
-static void put_version(struct sc_text *line, const char *key, int version)
+/* Returns the version as a value that may be null. */
+static int known_version(int version)
 {
-    if (version > 0)
-        sc_json_put(line, "%s:%d", key, version);
-    else
-        sc_json_put(line, "%s:null", key);
+    return version > 0 ? version : -1;
 }
 
 static void put_options(struct sc_text *line, const struct sc_options *options)
@@ -371,20 +348,16 @@ void sc_json_lines_run(struct sc_text *line, const struct sc_options *options,
     sc_json_put(line, "{type:'run' schema:%d version:%s", SC_REPORT_SCHEMA, SC_VERSION);
     put_command(line);
     sc_json_lines_process(line, names->pid, names->started, names->host);
-    sc_json_put(line, "rank:%s", names->rank[0] != '\0' ? names->rank : NULL);
-    if (sc_roll_value()[0] != '\0')
-        sc_json_put(line, "ledger:%s", sc_roll_value());
-    put_version(line, "driver_version", run->driver_version);
-    put_version(line, "runtime_version", run->runtime_version);
-    sc_json_put(line, "devices:[");
+    sc_json_put(line, "rank~:%s ledger?:%s driver_version~:%d runtime_version~:%d devices:[",
+                names->rank, sc_roll_value(), known_version(run->driver_version),
+                known_version(run->runtime_version));
     for (unsigned i = 0; i < run->device_count; i++)
         sc_json_put(line, "%s", run->device_names[i]);
     sc_json_put(line, "]");
     sc_memory_limits_put(line);
     if (run->alone)
         put_protections_off(line);
-    if (run->unreached)
-        sc_json_put(line, "unreached:true");
+    sc_json_put(line, "unreached?:%hhd", run->unreached);
     put_options(line, options);
     put_modules(line, names);
     sc_json_put(line, "}\n");
@@ -424,17 +397,11 @@ void sc_json_lines_miss(struct sc_text *line, const struct sc_report_miss *miss,
     sc_json_put(line, "count:%lu}\n", count);
 }
 
-static void put_text_or_null(struct sc_text *line, const char *key, const char *text)
-{
-    sc_json_put(line, "%s:%s", key, text && text[0] != '\0' ? text : NULL);
-}
-
 static void put_cupti(struct sc_text *line, const struct sc_report_cupti *cupti)
 {
-    sc_json_put(line, "state:%s", cupti->state ? cupti->state : "unused");
-    put_version(line, "version", (int)cupti->version);
-    put_text_or_null(line, "library", cupti->library);
-    put_text_or_null(line, "detail", cupti->detail);
+    sc_json_put(line, "state:%s version~:%d library~:%s detail~:%s",
+                cupti->state ? cupti->state : "unused", known_version((int)cupti->version),
+                cupti->library, cupti->detail);
 }
 
 void sc_json_lines_cupti(struct sc_text *line, const struct sc_report_cupti *cupti)
@@ -482,10 +449,9 @@ static void put_unguarded(struct sc_text *line, const struct sc_no_verdicts *cou
                 sc_no_verdicts_of_unit(counts, SC_NO_VERDICT_UNWATCHED), bytes_of_all(counts));
     for (unsigned i = 0; i < SC_NO_VERDICT_COUNT; i++) {
         uint64_t operations = sc_no_verdicts_of(counts, SC_NO_VERDICT_UNWATCHED, i);
-        if (operations == 0)
-            continue;
-        sc_json_put(line, "%s:{operations:%lu bytes:%lu}", reason_names[i], operations,
-                    sc_no_verdicts_bytes_of(counts, i));
+        if (operations > 0)
+            sc_json_put(line, "%s:{operations:%lu bytes:%lu}", reason_names[i], operations,
+                        sc_no_verdicts_bytes_of(counts, i));
     }
     sc_json_put(line, "}}");
 }
@@ -576,11 +542,11 @@ void sc_json_lines_summary(struct sc_text *line, const struct sc_options *option
                            const uint64_t *by_reason, const struct sc_guard_part_sites *sites,
                            const struct sc_memory_part *memory, const struct sc_limits_part *limits)
 {
-    sc_json_put(line, "{type:'summary' hazards:%lu observed:%lu latent:%lu", counts->hazards,
-                counts->observed, counts->latent);
-    if (counts->advisories > 0)
-        sc_json_put(line, "advisories:%lu", counts->advisories);
-    sc_json_put(line, "suppressed:%lu", counts->suppressed);
+    sc_json_put(line,
+                "{type:'summary' hazards:%lu observed:%lu latent:%lu advisories?:%lu "
+                "suppressed:%lu",
+                counts->hazards, counts->observed, counts->latent, counts->advisories,
+                counts->suppressed);
     put_suppressed(line, by_reason);
     sc_json_lines_put_by_code(line, by_code);
     sc_json_put(line,
@@ -605,8 +571,5 @@ void sc_json_lines_summary(struct sc_text *line, const struct sc_options *option
         sc_limits_part_put(line, limits);
     if (memory)
         sc_memory_part_put(line, memory, SC_STATEMENT_ACCOUNTS, RESERVE);
-    if (totals->exit_status >= 0)
-        sc_json_put(line, "exit_status:%d}\n", totals->exit_status);
-    else
-        sc_json_put(line, "exit_status:null}\n");
+    sc_json_put(line, "exit_status~:%d}\n", totals->exit_status);
 }

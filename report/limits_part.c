@@ -19,20 +19,10 @@ static void put_author(struct sc_text *line, const struct sc_limit_event *event)
 {
     static const char *const words[] = {"program", "option", "launch"};
     sc_json_put(line, "by:%s", words[event->by]);
-    if (event->by == SC_LIMIT_BY_LAUNCH) {
-        sc_json_put(line, "kernel:%s", event->kernel[0] != '\0' ? event->kernel : NULL);
-        return;
-    }
-    sc_json_put(line, "asked:%lu result:%d", event->asked, event->result);
-}
-
-static void put_call(struct sc_text *line, const char *api, const char *runtime_api, int32_t thread,
-                     uint64_t time_ns)
-{
-    sc_json_put(line, "api:%s", api);
-    if (runtime_api)
-        sc_json_put(line, "runtime_api:%s", runtime_api);
-    sc_json_put(line, "thread:%d time_ns:%lu", thread, time_ns);
+    if (event->by == SC_LIMIT_BY_LAUNCH)
+        sc_json_put(line, "kernel~:%s", event->kernel);
+    else
+        sc_json_put(line, "asked:%lu result:%d", event->asked, event->result);
 }
 
 /* Appends one setting of a limit, or the launch that has fixed it. */
@@ -41,11 +31,12 @@ static void put_event(struct sc_text *line, const struct sc_limit_event *event,
 {
     sc_json_put(line, "{");
     put_author(line, event);
-    sc_json_put(line, "limit:%s in_force:%lu device:%d context:%#lx",
-                sc_limit_events_word(event->limit), event->in_force, event->device, event->context);
-    if (event->context_ended)
-        sc_json_put(line, "context_ended:true");
-    put_call(line, event->api, event->runtime_api, event->thread, event->time_ns);
+    sc_json_put(line,
+                "limit:%s in_force:%lu device:%d context:%#lx context_ended?:%hhd api:%s "
+                "runtime_api?:%s thread:%d time_ns:%lu",
+                sc_limit_events_word(event->limit), event->in_force, event->device, event->context,
+                event->context_ended, event->api, event->runtime_api, event->thread,
+                event->time_ns);
     sc_json_lines_put_stack(line, stack, reserve);
     sc_json_put(line, "}");
 }
@@ -54,13 +45,10 @@ static void put_event(struct sc_text *line, const struct sc_limit_event *event,
 static void put_module(struct sc_text *line, const struct sc_limit_module *module,
                        const struct sc_json_lines_stack *stack, size_t reserve)
 {
-    sc_json_put(line, "{caller:%s bytes:%lu", module->caller[0] != '\0' ? module->caller : NULL,
-                module->size_bytes);
-    if (module->device >= 0)
-        sc_json_put(line, "device:%d", module->device);
-    else
-        sc_json_put(line, "device:null");
-    put_call(line, module->api, module->runtime_api, module->thread, module->time_ns);
+    sc_json_put(line,
+                "{caller~:%s bytes:%lu device~:%d api:%s runtime_api?:%s thread:%d time_ns:%lu",
+                module->caller, module->size_bytes, module->device, module->api,
+                module->runtime_api, module->thread, module->time_ns);
     sc_json_lines_put_stack(line, stack, reserve);
     sc_json_put(line, "}");
 }

@@ -89,20 +89,17 @@ void sc_memory_part_name(const struct sc_statement *statement, struct sc_memory_
 
 /* ---- the line ---- */
 
-static void put_place(struct sc_text *line, unsigned place)
+/* Returns the number of the place's device; -1: it is the host. */
+static int device_of(unsigned place)
 {
-    if (place == SC_LEDGER_HOST)
-        sc_json_put(line, "device:null");
-    else
-        sc_json_put(line, "device:%u", place);
+    return place == SC_LEDGER_HOST ? -1 : (int)place;
 }
 
 static void put_count(struct sc_text *line, const struct sc_ledger_count *count)
 {
-    sc_json_put(line, "bytes:%lu blocks:%lu peak_bytes:%lu", count->bytes, count->blocks,
-                count->peak_bytes);
-    if (count->peak_ticks)
-        sc_json_put(line, "peak_ns:%lu", sc_ticks_to_ns(count->peak_ticks));
+    sc_json_put(line, "bytes:%lu blocks:%lu peak_bytes:%lu peak_ns?:%lu", count->bytes,
+                count->blocks, count->peak_bytes,
+                count->peak_ticks ? sc_ticks_to_ns(count->peak_ticks) : 0);
 }
 
 /* Appends what a place has of each kind of memory. Contexts have a list of their own. */
@@ -126,34 +123,21 @@ static void put_kinds(struct sc_text *line, const struct sc_statement *statement
     sc_json_put(line, "}");
 }
 
-/* Writes a pool's release threshold. One beyond what readers of JSON take means "never release",
- * and is written as null. */
-static void put_threshold(struct sc_text *line, uint64_t bytes)
-{
-    if (bytes > INT64_MAX)
-        sc_json_put(line, "threshold_bytes:null");
-    else
-        sc_json_put(line, "threshold_bytes:%lu", bytes);
-}
-
-/* Appends one memory pool. */
+/* Appends one memory pool. A release threshold beyond what readers of JSON take means "never
+ * release", and is written as null. */
 static void put_pool(struct sc_text *line, const struct sc_ledger_pool *pool)
 {
-    sc_json_put(line, "{pool:%#lx made_by:%s", pool->handle, sc_origins_get(pool->origin).api);
-    if (pool->is_imported)
-        sc_json_put(line, "imported:true");
-    if (pool->is_gone)
-        sc_json_put(line, "destroyed:true");
-    if (pool->exported_ns)
-        sc_json_put(line, "exported_ns:%lu", pool->exported_ns);
+    sc_json_put(line, "{pool:%#lx made_by:%s imported?:%hhd destroyed?:%hhd exported_ns?:%lu",
+                pool->handle, sc_origins_get(pool->origin).api, pool->is_imported, pool->is_gone,
+                pool->exported_ns);
     put_count(line, &pool->used);
     if (pool->is_known) {
         uint64_t unused_bytes = sc_statement_less(pool->reserved_bytes, pool->used_bytes);
-        sc_json_put(line, "reserved_bytes:%lu reserved_peak_bytes:%lu unused_bytes:%lu",
-                    pool->reserved_bytes, pool->reserved_peak_bytes, unused_bytes);
-        put_threshold(line, pool->threshold_bytes);
-        if (unused_bytes)
-            sc_json_put(line, "given_back_by:'cuMemPoolTrimTo'");
+        sc_json_put(line,
+                    "reserved_bytes:%lu reserved_peak_bytes:%lu unused_bytes:%lu "
+                    "threshold_bytes~:%ld given_back_by?:%s",
+                    pool->reserved_bytes, pool->reserved_peak_bytes, unused_bytes,
+                    (int64_t)pool->threshold_bytes, unused_bytes ? "cuMemPoolTrimTo" : NULL);
     }
     sc_json_put(line, "}");
 }
@@ -171,12 +155,9 @@ static void put_graphs(struct sc_text *line, const struct sc_statement_place *pl
 static void put_uuid(struct sc_text *line, const struct sc_statement_place *place)
 {
     SC_TEXT(text, 48);
-    if (!place->has_uuid) {
-        sc_json_put(line, "uuid:null");
-        return;
-    }
-    sc_statement_put_uuid(&text, "GPU", place->uuid);
-    sc_json_put(line, "uuid:%s", text.bytes);
+    if (place->has_uuid)
+        sc_statement_put_uuid(&text, "GPU", place->uuid);
+    sc_json_put(line, "uuid~:%s", text.bytes);
 }
 
 /* Writes what is mentioned of a call, with its stack. All mentions together take at most half of
@@ -232,9 +213,10 @@ static void put_suballocators(struct sc_text *line, const struct sc_statement *s
         const struct sc_ledger_suballocator *one = &statement->suballocators[i];
         if (one->place == place && one->reserved_bytes)
             sc_json_put(line,
-                        "{owner:%s reserved_bytes:%lu used_bytes:%lu given_back_by:%s told_ns:%lu}",
-                        one->owner, one->reserved_bytes, one->used_bytes,
-                        one->given_back_by[0] ? one->given_back_by : NULL, one->told_ns);
+                        "{owner:%s reserved_bytes:%lu used_bytes:%lu given_back_by~:%s "
+                        "told_ns:%lu}",
+                        one->owner, one->reserved_bytes, one->used_bytes, one->given_back_by,
+                        one->told_ns);
     }
     sc_json_put(line, "]");
 }
@@ -265,8 +247,7 @@ static void put_devices(struct sc_text *line, const struct sc_memory_part *part)
         const struct sc_statement_place *place = &statement->places[i];
         if (!place->is_used)
             continue;
-        sc_json_put(line, "{");
-        put_place(line, i);
+        sc_json_put(line, "{device~:%d", device_of(i));
         put_uuid(line, place);
         put_mentions(line, part, i, SC_STATEMENT_CONTEXT);
         put_content(line, part, i);
@@ -284,10 +265,8 @@ static void put_owners(struct sc_text *line, const struct sc_memory_part *part, 
 {
     for (unsigned i = 0; i < part->owner_count && i < max; i++) {
         const struct sc_memory_part_owner *owner = &part->owners[i];
-        sc_json_put(line, "{owner:%s", owner->name);
-        put_place(line, owner->place);
-        sc_json_put(line, "bytes:%lu blocks:%lu peak_bytes:%lu}", owner->bytes, owner->blocks,
-                    owner->peak_bytes);
+        sc_json_put(line, "{owner:%s device~:%d bytes:%lu blocks:%lu peak_bytes:%lu}", owner->name,
+                    device_of(owner->place), owner->bytes, owner->blocks, owner->peak_bytes);
     }
 }
 
@@ -296,18 +275,14 @@ static void put_account(struct sc_text *line, const struct sc_memory_part *part,
                         size_t reserve)
 {
     const struct sc_statement_account *account = &part->statement->accounts[i];
-    sc_json_put(line, "{kind:%s", kind_names[account->kind]);
-    put_place(line, account->place);
     const struct sc_origin origin = sc_origins_get(account->origin);
-    const char *label = sc_annotations_label_text(origin.label);
-    sc_json_put(line, "owner:%s api:%s", part->owners_of[i], origin.api);
-    if (label)
-        sc_json_put(line, "label:%s", label);
     sc_json_put(line,
-                "bytes:%lu blocks:%lu peak_bytes:%lu peak_blocks:%lu ever_bytes:%lu "
-                "ever_blocks:%lu",
-                account->bytes, account->blocks, account->peak_bytes, account->peak_blocks,
-                account->ever_bytes, account->ever_blocks);
+                "{kind:%s device~:%d owner:%s api:%s label?:%s bytes:%lu blocks:%lu peak_bytes:%lu "
+                "peak_blocks:%lu ever_bytes:%lu ever_blocks:%lu",
+                kind_names[account->kind], device_of(account->place), part->owners_of[i],
+                origin.api, sc_annotations_label_text(origin.label), account->bytes,
+                account->blocks, account->peak_bytes, account->peak_blocks, account->ever_bytes,
+                account->ever_blocks);
     if (account->kind == SC_LEDGER_PHYSICAL)
         sc_json_put(line, "references:%lu", account->references);
     sc_json_lines_put_stack(line, &part->stacks[i], reserve);
@@ -335,11 +310,9 @@ static unsigned put_accounts(struct sc_text *line, const struct sc_memory_part *
 static void put_managed(struct sc_text *line, const struct sc_statement *statement)
 {
     for (unsigned i = 0; i < SC_LEDGER_PLACES; i++) {
-        if (!statement->places[i].to_lie_bytes)
-            continue;
-        sc_json_put(line, "{");
-        put_place(line, i);
-        sc_json_put(line, "bytes:%lu}", statement->places[i].to_lie_bytes);
+        if (statement->places[i].to_lie_bytes)
+            sc_json_put(line, "{device~:%d bytes:%lu}", device_of(i),
+                        statement->places[i].to_lie_bytes);
     }
 }
 

@@ -41,9 +41,8 @@ static void put_verdict(struct sc_text *line, const struct sc_oom *oom)
     sc_json_put(line, "verdict:%s", verdict->name);
     if (oom->verdict == SC_OOM_POOL)
         sc_json_put(line, "pool:%#lx", oom->pool);
-    if (verdict->remedy)
-        sc_json_put(line, "given_back_by:%s", verdict->remedy);
-    sc_json_put(line, "unused_bytes:%lu own_bytes:%lu", oom->unused_bytes, oom->own_bytes);
+    sc_json_put(line, "given_back_by?:%s unused_bytes:%lu own_bytes:%lu", verdict->remedy,
+                oom->unused_bytes, oom->own_bytes);
     if (oom->total_bytes == 0)
         return;
     sc_json_put(line, "free_bytes:%lu total_bytes:%lu", oom->free_bytes, oom->total_bytes);
@@ -53,13 +52,9 @@ static void put_verdict(struct sc_text *line, const struct sc_oom *oom)
 void sc_oom_line_write(struct sc_text *line, const struct sc_oom *oom,
                        const struct sc_json_lines_stack *stack, const struct sc_memory_part *part)
 {
-    sc_json_put(line, "{type:'oom' api:%s", oom->api);
-    if (oom->place == SC_LEDGER_HOST)
-        sc_json_put(line, "device:null");
-    else
-        sc_json_put(line, "device:%u", oom->place);
-    sc_json_put(line, "size:%lu count:%lu thread:%d time_ns:%lu", oom->size_bytes, oom->count,
-                oom->thread, oom->time_ns);
+    sc_json_put(line, "{type:'oom' api:%s device~:%d size:%lu count:%lu thread:%d time_ns:%lu",
+                oom->api, oom->place == SC_LEDGER_HOST ? -1 : (int)oom->place, oom->size_bytes,
+                oom->count, oom->thread, oom->time_ns);
     put_verdict(line, oom);
     sc_json_lines_put_stack(line, stack, line->size / 2);
     if (part)

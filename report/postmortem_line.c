@@ -29,13 +29,10 @@ static void put_stack(struct writing *writing, uint32_t stack)
     unsigned i = 0;
     while (i < writing->stack_count && stacks[i] != stack)
         i++;
-    if (stack == 0 || i == STACKS_MAX) {
-        sc_json_put(writing->line, "stack:null");
-        return;
-    }
-    if (i == writing->stack_count)
+    bool is_known = stack != 0 && i < STACKS_MAX;
+    if (is_known && i == writing->stack_count)
         stacks[writing->stack_count++] = stack;
-    sc_json_put(writing->line, "stack:%u", i);
+    sc_json_put(writing->line, "stack~:%d", is_known ? (int)i : -1);
 }
 
 /* Writes on which thread, when and from where the operation was issued. */
@@ -50,25 +47,19 @@ static void put_moment(struct writing *writing, const struct sc_postmortem_opera
 /* Writes one operation of the time before the error. */
 static void put_operation(struct writing *writing, const struct sc_postmortem_operation *operation)
 {
-    sc_json_put(writing->line, "{api:%s direction:%s", operation->is.api,
-                sc_hazard_direction_string(operation->is.direction));
-    if (operation->is.address)
-        sc_json_put(writing->line, "address:%#lx", operation->is.address);
-    if (operation->is.source)
-        sc_json_put(writing->line, "source:%#lx", operation->is.source);
-    if (operation->is.size_bytes)
-        sc_json_put(writing->line, "size:%lu", operation->is.size_bytes);
-    if (operation->in_flight)
-        sc_json_put(writing->line, "in_flight:true");
+    sc_json_put(writing->line,
+                "{api:%s direction:%s address?:%#lx source?:%#lx size?:%lu in_flight?:%hhd",
+                operation->is.api, sc_hazard_direction_string(operation->is.direction),
+                operation->is.address, operation->is.source, operation->is.size_bytes,
+                operation->in_flight);
     put_moment(writing, operation);
     sc_json_put(writing->line, "}");
 }
 
 static void put_free(struct writing *writing, const struct sc_postmortem_operation *freed)
 {
-    sc_json_put(writing->line, "{api:%s address:%#lx", freed->is.api, freed->is.address);
-    if (freed->is.size_bytes)
-        sc_json_put(writing->line, "size:%lu", freed->is.size_bytes);
+    sc_json_put(writing->line, "{api:%s address:%#lx size?:%lu", freed->is.api, freed->is.address,
+                freed->is.size_bytes);
     put_moment(writing, freed);
     sc_json_put(writing->line, "}");
 }
@@ -109,10 +100,8 @@ static void put_stream(struct writing *writing, const struct sc_postmortem_strea
 
 static void put_call(struct writing *writing, const struct sc_hazard_event *call)
 {
-    sc_json_put(writing->line, "call:{api:%s", call->api);
-    if (call->runtime_api)
-        sc_json_put(writing->line, "runtime_api:%s", call->runtime_api);
-    sc_json_put(writing->line, "thread:%d time_ns:%lu", call->thread, call->time_ns);
+    sc_json_put(writing->line, "call:{api:%s runtime_api?:%s thread:%d time_ns:%lu", call->api,
+                call->runtime_api, call->thread, call->time_ns);
     put_stack(writing, call->stack);
     sc_json_put(writing->line, "}");
 }
@@ -123,11 +112,10 @@ static void put_heap(struct writing *writing, const struct sc_limit_event *user)
 {
     if (!user)
         return;
-    sc_json_put(writing->line, "heap:{limit:%lu kernel:%s api:%s thread:%d time_ns:%lu",
-                user->in_force, user->kernel[0] != '\0' ? user->kernel : NULL, user->api,
-                user->thread, user->time_ns);
-    if (user->by == SC_LIMIT_BY_MODULE)
-        sc_json_put(writing->line, "is_module:true");
+    sc_json_put(writing->line,
+                "heap:{limit:%lu kernel~:%s api:%s thread:%d time_ns:%lu is_module?:%hhd",
+                user->in_force, user->kernel, user->api, user->thread, user->time_ns,
+                (bool)(user->by == SC_LIMIT_BY_MODULE));
     put_stack(writing, user->stack);
     sc_json_put(writing->line, "}");
 }

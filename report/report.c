@@ -76,7 +76,7 @@ struct saved {
 
 /* Takes the report's lock with asynchronous signals blocked. Returns errno and the signal mask for
  * unlock_report. */
-static struct saved lock_report(void) SC_ACQUIRES(report.mutex)
+static struct saved lock_report(void) SC_ENTERS(report.mutex) SC_UNFOLLOWED
 {
     struct saved saved = {.error = errno};
     sc_file_block_signals(&saved.signals);
@@ -84,12 +84,16 @@ static struct saved lock_report(void) SC_ACQUIRES(report.mutex)
     return saved;
 }
 
-static void unlock_report(const struct saved *saved) SC_RELEASES(report.mutex)
+static void unlock_report(const struct saved *saved) SC_UNFOLLOWED
 {
     pthread_mutex_unlock(&report.mutex);
     sc_file_restore_signals(&saved->signals);
     errno = saved->error;
 }
+
+/* Holds the report's lock until the end of the block. */
+#define REPORT_LOCKED()                                                                            \
+    __attribute__((cleanup(unlock_report), unused)) const struct saved saved_ = lock_report()
 
 static bool is_mute; /* there was no stderr, or its reader has stopped reading */
 static struct sc_file_identity first_stderr; /* its inode is 0 where nobody has noted it */
@@ -255,7 +259,7 @@ int sc_report_open(const struct sc_options *options, const struct sc_report_run 
         fd = create_file(options);
     errno = error;
 
-    struct saved saved = lock_report();
+    REPORT_LOCKED();
     report.options = options;
     report.fd = fd;
     if (fd < 0)
@@ -267,7 +271,6 @@ int sc_report_open(const struct sc_options *options, const struct sc_report_run 
     note_locked(SC_ROLL_LOST, wanted && fd < 0, NULL);
     note_locked(SC_ROLL_WATCHED, !wanted, NULL);
     note_verdict_locked();
-    unlock_report(&saved);
     return wanted && fd < 0 ? fd : 0;
 }
 
@@ -284,9 +287,8 @@ void sc_report_modules(void)
          i++) {
         struct sc_text line = sc_text_in(bytes, sizeof bytes);
         if (sc_json_lines_modules(&line, &report.names)) {
-            struct saved saved = lock_report();
+            REPORT_LOCKED();
             write_line_locked(&line);
-            unlock_report(&saved);
         }
         atomic_store_explicit(&listing, false, memory_order_release);
     }
@@ -320,13 +322,16 @@ static struct naming *begin_naming(void)
 }
 
 /* Gives back the room for names: to the few that are kept, or to Linux. */
-static void end_naming(struct naming *naming)
+static void end_naming(struct naming *const *naming)
 {
-    if (is_kept(naming))
-        atomic_store_explicit(&naming->taken, false, memory_order_release);
+    if (is_kept(*naming))
+        atomic_store_explicit(&(*naming)->taken, false, memory_order_release);
     else
-        sc_pages_unmap(naming, sizeof *naming);
+        sc_pages_unmap(*naming, sizeof **naming);
 }
+
+/* Has one of these until the end of the block. */
+#define NAMED(name) __attribute__((cleanup(end_naming))) struct naming *const name = begin_naming()
 
 /* Names the frames of all stacks that a hazard's line has. Takes the loader's lock, so no lock of
  * ours may be held. */
@@ -360,20 +365,15 @@ static bool is_left_out(const struct sc_hazard *hazard)
     struct sc_suppression *entry = NULL;
     if (!sc_suppressing_is_on())
         return false;
-    struct saved saved = lock_report();
-    bool is_known = sc_suppressing_recall(hazard, &entry);
-    bool left_out = use_locked(entry);
-    unlock_report(&saved);
-    if (is_known)
-        return left_out;
-
-    struct naming *naming = begin_naming();
+    {
+        REPORT_LOCKED();
+        if (sc_suppressing_recall(hazard, &entry))
+            return use_locked(entry);
+    }
+    NAMED(naming);
     name_stacks(hazard, &naming->stacks);
-    saved = lock_report();
-    left_out = use_locked(sc_suppressing_find(hazard, &naming->stacks));
-    unlock_report(&saved);
-    end_naming(naming);
-    return left_out;
+    REPORT_LOCKED();
+    return use_locked(sc_suppressing_find(hazard, &naming->stacks));
 }
 
 /* Counts the hazard if it is not to be reported: by the program's wish, or by a suppression. */
@@ -381,20 +381,20 @@ bool sc_report_suppresses(const struct sc_hazard *hazard)
 {
     if (!hazard->ignored && !is_left_out(hazard))
         return false;
-    struct saved saved = lock_report();
+    REPORT_LOCKED();
     report.counts.suppressed++;
     report.by_reason[hazard->ignored]++;
-    unlock_report(&saved);
     return true;
 }
 
 /* Counts the hazard. Returns the count of its equals if a line is due, else 0. The hazard's
- * certainty becomes the strongest of its equals. */
-static uint64_t count_locked(struct sc_hazard *hazard) SC_REQUIRES(report.mutex)
+ * certainty becomes the strongest of its equals. `writes`: whether there is a file. */
+static uint64_t count_hazard(struct sc_hazard *hazard, bool *writes)
 {
-    SC_ASSERT_HELD(&report.mutex);
     bool telling;
     bool is_advisory = sc_hazard_is_advisory(hazard);
+    REPORT_LOCKED();
+    *writes = report.fd >= 0;
     report.counts.hazards += !is_advisory;
     report.by_code[hazard->code]++;
     if (is_advisory)
@@ -446,67 +446,59 @@ static void tell_hazard(const struct sc_hazard *hazard)
 bool sc_report_hazard(const struct sc_hazard *hazard)
 {
     struct sc_hazard strongest = *hazard;
-    struct saved saved = lock_report();
-    uint64_t count = count_locked(&strongest);
-    bool writes = report.fd >= 0;
-    unlock_report(&saved);
+    bool writes;
+    uint64_t count = count_hazard(&strongest, &writes);
     if (ends_process(hazard))
         tell_hazard(hazard);
     /* The first of its equals is named even without a report: the summary needs its place. */
     if (count != 1 && (count == 0 || !writes))
         return count != 0;
 
-    struct naming *naming = begin_naming();
+    NAMED(naming);
     name_stacks(hazard, &naming->stacks);
     uint64_t place = count == 1 ? sc_users_frames_hash(hazard, &naming->stacks) : 0;
-    saved = lock_report();
+    REPORT_LOCKED();
     if (place != 0)
         sc_hazard_counts_note_place(hazard, place);
     if (writes)
         write_hazard_locked(&strongest, count, &naming->stacks);
-    unlock_report(&saved);
-    end_naming(naming);
     return true;
 }
 
 void sc_report_timing(const struct sc_hazard *hazard, const struct sc_report_timing *timing)
 {
-    struct saved saved = lock_report();
+    REPORT_LOCKED();
     sc_hazard_counts_note_time(hazard, (int64_t)(timing->end_ns - hazard->event.time_ns));
     struct sc_text line = sc_text_in(line_bytes, sizeof line_bytes);
     sc_json_lines_timing(&line, hazard, timing);
     write_line_locked(&line);
-    unlock_report(&saved);
 }
 
 /* Counts a call that passed the library by, and writes a line about it whenever the count is a
  * power of two. The stack is named without the lock, since naming takes the loader's. */
 bool sc_report_missed(const struct sc_report_miss *miss)
 {
-    struct saved saved = lock_report();
-    uint64_t count = sc_missed_calls_note(miss);
-    bool due = report.fd >= 0 && count != 0 && (count & (count - 1)) == 0;
-    unlock_report(&saved);
-    if (!due)
-        return false;
-
+    uint64_t count;
+    {
+        REPORT_LOCKED();
+        count = sc_missed_calls_note(miss);
+        if (report.fd < 0 || count == 0 || (count & (count - 1)) != 0)
+            return false;
+    }
     struct sc_json_lines_stack stack;
     sc_json_lines_name_stack(miss->stack, &stack);
-    saved = lock_report();
+    REPORT_LOCKED();
     struct sc_text line = sc_text_in(line_bytes, sizeof line_bytes);
     sc_json_lines_miss(&line, miss, count, &stack);
-    bool written = write_line_locked(&line);
-    unlock_report(&saved);
-    return written;
+    return write_line_locked(&line);
 }
 
 void sc_report_cupti(const struct sc_report_cupti *cupti)
 {
-    struct saved saved = lock_report();
+    REPORT_LOCKED();
     struct sc_text line = sc_text_in(line_bytes, sizeof line_bytes);
     sc_json_lines_cupti(&line, cupti);
     write_line_locked(&line);
-    unlock_report(&saved);
 }
 
 /* Writes the line about a lost context. It is long and names many stacks, so it is made before the
@@ -514,43 +506,39 @@ void sc_report_cupti(const struct sc_report_cupti *cupti)
 void sc_report_postmortem(const struct sc_postmortem *postmortem)
 {
     static char bytes[1024 * 1024]; /* one caller, once in a process */
-    uint64_t by_code[SC_HAZARD_CODE_COUNT];
-    struct saved saved = lock_report();
-    uint64_t hazards = report.counts.hazards;
-    memcpy(by_code, report.by_code, sizeof by_code);
-    report.postmortem = sc_postmortem_line_in_brief(postmortem);
-    bool writes = report.fd >= 0;
-    unlock_report(&saved);
-    if (!writes)
-        return;
+    uint64_t hazards, by_code[SC_HAZARD_CODE_COUNT];
+    {
+        REPORT_LOCKED();
+        hazards = report.counts.hazards;
+        memcpy(by_code, report.by_code, sizeof by_code);
+        report.postmortem = sc_postmortem_line_in_brief(postmortem);
+        if (report.fd < 0)
+            return;
+    }
     struct sc_text line = sc_text_in(bytes, sizeof bytes);
     sc_postmortem_line_write(&line, postmortem, hazards, by_code);
-    saved = lock_report();
+    REPORT_LOCKED();
     write_line_locked(&line);
-    unlock_report(&saved);
 }
 
 void sc_report_fail(void)
 {
-    struct saved saved = lock_report();
+    REPORT_LOCKED();
     report.failed = true;
     note_verdict_locked();
-    unlock_report(&saved);
 }
 
 void sc_report_counts(struct sc_report_counts *counts)
 {
-    struct saved saved = lock_report();
+    REPORT_LOCKED();
     *counts = report.counts;
-    unlock_report(&saved);
 }
 
 void sc_report_path(char *path, size_t size)
 {
     struct sc_text text = sc_text_in(path, size);
-    struct saved saved = lock_report();
+    REPORT_LOCKED();
     sc_text_put(&text, report.fd >= 0 ? report.path : "");
-    unlock_report(&saved);
 }
 
 static bool strict_counts(const struct sc_options *options, const struct sc_report_counts *counts)
@@ -570,87 +558,78 @@ int sc_report_exit_status(int own)
     return own <= 0 && fails ? report.options->exitcode : own;
 }
 
-/* Copies what the summary on stderr tells, so that it can be printed without the lock. */
-static void collect_locked(struct sc_summary *summary, const struct sc_report_totals *totals)
-    SC_REQUIRES(report.mutex)
-{
-    SC_ASSERT_HELD(&report.mutex);
-    const struct sc_options *options = report.options;
-    summary->counts = report.counts;
-    summary->place_count =
-        sc_hazard_counts_top(summary->places, SC_SUMMARY_PLACES, &summary->distinct);
-    summary->operations = totals->operations;
-    summary->taken_early = totals->taken_early;
-    summary->driver_late = totals->driver_late;
-    summary->shared_memory = totals->shared_memory;
-    summary->no_verdicts = totals->no_verdicts;
-    summary->guard = totals->guard;
-    summary->tells_guard = options->guard == SC_GUARD_MPROTECT || options->guard == SC_GUARD_UFFD ||
-                           options->verbosity >= 2;
-    summary->calls = totals->coverage.calls;
-    summary->missed = totals->coverage.missed;
-    summary->cupti = totals->cupti;
-    summary->wants_cupti = options->cupti == SC_CUPTI_REQUIRE || options->verbosity >= 2;
-    summary->timeline = totals->timeline;
-    summary->path = report.fd >= 0 ? report.path : "";
-    summary->lists_suppressions = options->strict || options->verbosity >= 2;
-    summary->strict = options->strict;
-    summary->exitcode = options->exitcode;
-    summary->strict_counts = strict_counts(options, &report.counts);
-    summary->exit_status = totals->exit_status;
-    summary->postmortem = report.postmortem;
-}
-
-static bool write_summary_locked(const struct sc_report_totals *totals,
-                                 const struct sc_guard_part_sites *sites,
-                                 const struct sc_memory_part *memory,
-                                 const struct sc_limits_part *limits) SC_REQUIRES(report.mutex)
-{
-    SC_ASSERT_HELD(&report.mutex);
-    struct sc_text line = sc_text_in(line_bytes, sizeof line_bytes);
-    sc_json_lines_summary(&line, report.options, totals, &report.counts, report.by_code,
-                          report.by_reason, sites, memory, limits);
-    return write_line_locked(&line);
-}
-
 /* Has the summary more to say than that all went well? Else it is printed only with verbosity=2.
  * With strict the user also learns what was not judged, and which suppressions are of no use. */
 static bool is_worth_printing(const struct sc_summary *summary)
 {
-    bool has_doubts = summary->strict && (summary->shared_memory > 0 ||
-                                          sc_no_verdicts_given_up(summary->no_verdicts) > 0 ||
-                                          sc_no_verdicts_suspected(summary->no_verdicts) > 0);
+    const struct sc_report_totals *totals = summary->totals;
+    bool strict = summary->options->strict;
+    bool has_doubts =
+        strict && (totals->shared_memory > 0 || sc_no_verdicts_given_up(totals->no_verdicts) > 0 ||
+                   sc_no_verdicts_suspected(totals->no_verdicts) > 0);
     bool has_unused = summary->counts.suppressed > 0 && sc_summary_has_unused();
-    bool tells_idle = summary->strict && (has_unused || sc_summary_has_expired());
+    bool tells_idle = strict && (has_unused || sc_summary_has_expired());
     bool has_news = summary->counts.hazards > 0 || summary->counts.advisories > 0 ||
-                    summary->missed > 0 || summary->postmortem.name || has_doubts || tells_idle;
-    return report.options->verbosity >= (has_news ? 1 : 2);
+                    totals->coverage.missed > 0 || summary->postmortem.name || has_doubts ||
+                    tells_idle;
+    return summary->options->verbosity >= (has_news ? 1 : 2);
 }
 
-/* Adds the ids of the stacks of a part of the summary (this and the next two functions). Returns
- * NULL if there is no such part, or no memory for the ids. */
-static struct sc_guard_part_sites *name_sites(const struct sc_budget *budget)
+/* Copies what the summary on stderr tells, so that it can be printed without the lock. Returns
+ * whether it is to be printed, and notes it. */
+static bool is_to_be_printed_locked(struct sc_summary *summary,
+                                    const struct sc_report_totals *totals) SC_REQUIRES(report.mutex)
 {
-    struct sc_guard_part_sites *sites = budget ? sc_pages_map(sizeof *sites) : NULL;
-    if (sites)
-        sc_guard_part_name_sites(budget, sites);
-    return sites;
+    SC_ASSERT_HELD(&report.mutex);
+    summary->options = report.options;
+    summary->totals = totals;
+    summary->counts = report.counts;
+    summary->place_count =
+        sc_hazard_counts_top(summary->places, SC_SUMMARY_PLACES, &summary->distinct);
+    summary->path = report.fd >= 0 ? report.path : "";
+    summary->strict_counts = strict_counts(report.options, &report.counts);
+    summary->postmortem = report.postmortem;
+    bool is_printed = is_worth_printing(summary);
+    note_locked(SC_ROLL_TOLD, is_printed && report.options->strict, NULL);
+    return is_printed;
 }
 
-static struct sc_memory_part *name_memory(const struct sc_statement *statement)
+/* Parts of lines, whose stacks are named before the lock is taken. */
+struct parts {
+    struct sc_guard_part_sites sites;
+    struct sc_memory_part memory;
+    struct sc_limits_part limits;
+};
+
+static void unmap_parts(struct parts *const *parts)
 {
-    struct sc_memory_part *memory = statement ? sc_pages_map(sizeof *memory) : NULL;
-    if (memory)
-        sc_memory_part_name(statement, memory);
-    return memory;
+    sc_pages_unmap(*parts, sizeof **parts);
 }
 
-static struct sc_limits_part *name_limits(const struct sc_limit_events *limits)
+/* Names the stacks of those parts that there are. NULL: no memory. */
+static struct parts *name_parts(const struct sc_statement *statement,
+                                const struct sc_budget *budget,
+                                const struct sc_limit_events *limits)
 {
-    struct sc_limits_part *part = limits ? sc_pages_map(sizeof *part) : NULL;
-    if (part)
-        sc_limits_part_name(limits, part);
-    return part;
+    struct parts *parts = statement || budget || limits ? sc_pages_map(sizeof *parts) : NULL;
+    if (parts && statement)
+        sc_memory_part_name(statement, &parts->memory);
+    if (parts && budget)
+        sc_guard_part_name_sites(budget, &parts->sites);
+    if (parts && limits)
+        sc_limits_part_name(limits, &parts->limits);
+    return parts;
+}
+
+/* Has parts until the end of the block. */
+#define PARTS(name, statement, budget, limits)                                                     \
+    __attribute__((cleanup(unmap_parts))) struct parts *const name =                               \
+        name_parts(statement, budget, limits)
+
+/* Returns the part about memory, or NULL if there is none. */
+static const struct sc_memory_part *memory_of(const struct parts *parts)
+{
+    return parts && parts->memory.statement ? &parts->memory : NULL;
 }
 
 /* Prints the summary on stderr, once in a process. `memory` NULL: without the lines on memory. */
@@ -664,59 +643,61 @@ static void print_summary(const struct sc_summary *summary, const struct sc_memo
     write_to_stderr(&text);
 }
 
+static bool write_summary_locked(const struct sc_report_totals *totals, const struct parts *parts)
+    SC_REQUIRES(report.mutex)
+{
+    SC_ASSERT_HELD(&report.mutex);
+    struct sc_text line = sc_text_in(line_bytes, sizeof line_bytes);
+    sc_json_lines_summary(&line, report.options, totals, &report.counts, report.by_code,
+                          report.by_reason, parts && totals->guard.budget ? &parts->sites : NULL,
+                          memory_of(parts), parts && totals->limits ? &parts->limits : NULL);
+    return write_line_locked(&line);
+}
+
 /* Writes the summary's line, once; before an exec it may be written without being the last. */
 void sc_report_summary(const struct sc_report_totals *totals)
 {
     struct sc_summary summary;
     if (!atomic_load_explicit(&report.opened, memory_order_acquire))
         return;
-    struct sc_guard_part_sites *sites = name_sites(totals->guard.budget);
-    struct sc_memory_part *memory = name_memory(totals->memory);
-    struct sc_limits_part *limits = name_limits(totals->limits);
-    struct saved saved = lock_report();
-    bool is_told = false;
-    if (!report.summarised) {
+    PARTS(parts, totals->memory, totals->guard.budget, totals->limits);
+    {
+        REPORT_LOCKED();
+        if (report.summarised)
+            return;
         report.summarised = totals->final;
-        bool is_written = write_summary_locked(totals, sites, memory, limits);
+        bool is_written = write_summary_locked(totals, parts);
         /* A command that shows the reports itself tells what the summary would. */
         bool is_shown = note_locked(SC_ROLL_ENDED, totals->final && is_written, NULL) &&
                         report.fd >= 0 && report.options->verbosity < 2;
-        collect_locked(&summary, totals);
-        is_told = totals->final && !is_shown && is_worth_printing(&summary);
-        note_locked(SC_ROLL_TOLD, is_told && summary.strict, NULL);
+        if (!totals->final || is_shown || !is_to_be_printed_locked(&summary, totals))
+            return;
     }
-    unlock_report(&saved);
-    sc_pages_unmap(sites, sizeof *sites);
-    if (is_told)
-        print_summary(&summary, memory);
-    sc_pages_unmap(memory, sizeof *memory);
-    sc_pages_unmap(limits, sizeof *limits);
+    print_summary(&summary, memory_of(parts));
 }
 
 /* Writes a `memory` line. Names are found before the lock is taken. */
 void sc_report_memory(const struct sc_statement *statement)
 {
-    struct sc_memory_part *memory =
-        atomic_load_explicit(&report.opened, memory_order_acquire) ? name_memory(statement) : NULL;
-    if (!memory)
+    if (!atomic_load_explicit(&report.opened, memory_order_acquire))
         return;
-    struct saved saved = lock_report();
+    PARTS(parts, statement, NULL, NULL);
+    if (!parts)
+        return;
+    REPORT_LOCKED();
     struct sc_text line = sc_text_in(line_bytes, sizeof line_bytes);
-    sc_json_lines_memory(&line, memory);
+    sc_json_lines_memory(&line, memory_of(parts));
     write_line_locked(&line);
-    unlock_report(&saved);
-    sc_pages_unmap(memory, sizeof *memory);
 }
 
 /* Writes the ledger's statement as JSON, for safecopy_memory(). Returns its length. Returns 0 if it
  * did not fit. */
 size_t sc_report_memory_text(const struct sc_statement *statement, char *bytes, size_t size)
 {
-    struct sc_memory_part *memory = name_memory(statement);
+    PARTS(parts, statement, NULL, NULL);
     struct sc_text text = sc_text_in(bytes, size);
-    sc_json_lines_held(&text, memory);
-    sc_pages_unmap(memory, sizeof *memory);
-    if (text.cut || !memory)
+    sc_json_lines_held(&text, memory_of(parts));
+    if (text.cut || !parts)
         sc_text_rewind(&text, 0);
     return text.used;
 }
@@ -735,18 +716,17 @@ void sc_report_oom(const struct sc_oom *oom, const struct sc_statement *statemen
 {
     if (!atomic_load_explicit(&report.opened, memory_order_acquire))
         return;
-    struct sc_memory_part *memory = name_memory(statement);
-    struct naming *naming = begin_naming();
-    sc_json_lines_name_stack(oom->stack, &naming->stacks.copy);
-    struct saved saved = lock_report();
-    struct sc_text line = sc_text_in(line_bytes, sizeof line_bytes);
-    sc_oom_line_write(&line, oom, &naming->stacks.copy, memory);
-    write_line_locked(&line);
-    unlock_report(&saved);
-    end_naming(naming);
+    PARTS(parts, statement, NULL, NULL);
+    {
+        NAMED(naming);
+        sc_json_lines_name_stack(oom->stack, &naming->stacks.copy);
+        REPORT_LOCKED();
+        struct sc_text line = sc_text_in(line_bytes, sizeof line_bytes);
+        sc_oom_line_write(&line, oom, &naming->stacks.copy, memory_of(parts));
+        write_line_locked(&line);
+    }
     if (report.options->verbosity >= 2)
-        say_oom(oom, memory);
-    sc_pages_unmap(memory, sizeof *memory);
+        say_oom(oom, memory_of(parts));
 }
 
 /* Says what was found as the program aborts, once, and only if there is anything to say. */
@@ -756,18 +736,16 @@ void sc_report_say_aborting(const struct sc_report_totals *totals)
     struct sc_summary summary;
     if (!atomic_load_explicit(&report.opened, memory_order_acquire))
         return;
-    struct saved saved = lock_report();
-    bool due =
-        !said && !report.summarised && (report.counts.hazards > 0 || report.postmortem.error != 0);
-    if (due) {
+    {
+        REPORT_LOCKED();
+        if (said || report.summarised ||
+            (report.counts.hazards == 0 && report.postmortem.error == 0))
+            return;
         said = true;
-        collect_locked(&summary, totals);
-        due = is_worth_printing(&summary);
-        note_locked(SC_ROLL_TOLD, due && summary.strict, NULL);
+        if (!is_to_be_printed_locked(&summary, totals))
+            return;
     }
-    unlock_report(&saved);
-    if (due)
-        print_summary(&summary, NULL);
+    print_summary(&summary, NULL);
 }
 
 /* Makes everything begin anew in a forked child, since the report and its counts are the parent's.

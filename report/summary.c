@@ -332,8 +332,8 @@ static void put_head(struct sc_text *text, const struct sc_summary *summary)
 {
     const struct sc_report_counts *counts = &summary->counts;
     if (counts->hazards == 0)
-        sc_text_format(text, "safecopy: no hazards in %lu operation%s", summary->operations,
-                       plural_s(summary->operations));
+        sc_text_format(text, "safecopy: no hazards in %lu operation%s", summary->totals->operations,
+                       plural_s(summary->totals->operations));
     else
         sc_text_format(text, "safecopy: %lu hazard%s at %u place%s (%lu observed, %lu latent)",
                        counts->hazards, plural_s(counts->hazards), summary->distinct,
@@ -343,7 +343,7 @@ static void put_head(struct sc_text *text, const struct sc_summary *summary)
                        plural_s(counts->advisories));
     if (counts->suppressed > 0)
         sc_text_format(text, ", %lu suppressed", counts->suppressed);
-    put_what_is_not_judged(text, summary->no_verdicts);
+    put_what_is_not_judged(text, summary->totals->no_verdicts);
     sc_text_char(text, '\n');
 }
 
@@ -412,6 +412,12 @@ static void put_postmortem(struct sc_text *text, const struct sc_postmortem_brie
     put_heap(text, brief);
 }
 
+/* Does the user want to know more than what happened? */
+static bool tells_more(const struct sc_summary *summary)
+{
+    return summary->options->verbosity >= 2;
+}
+
 /* Returns why CUPTI reported nothing, by sc_report_cupti.state, or NULL if it did, or nobody asked.
  */
 static const char *why_unheard(const char *state)
@@ -435,16 +441,19 @@ static const char *why_unheard(const char *state)
 /* Says how much the library did not see: calls that passed it by, and why CUPTI told of none. */
 static void put_coverage(struct sc_text *text, const struct sc_summary *summary)
 {
-    const char *why = summary->wants_cupti ? why_unheard(summary->cupti.state) : NULL;
-    if (summary->missed > 0)
+    const struct sc_report_totals *totals = summary->totals;
+    bool is_wanted = summary->options->cupti == SC_CUPTI_REQUIRE || tells_more(summary);
+    const char *why = is_wanted ? why_unheard(totals->cupti.state) : NULL;
+    if (totals->coverage.missed > 0)
         sc_text_format(text, "  %lu of %lu call%s passed the library by and were only followed\n",
-                       summary->missed, summary->calls, plural_s(summary->calls));
+                       totals->coverage.missed, totals->coverage.calls,
+                       plural_s(totals->coverage.calls));
     if (!why)
         return;
     sc_text_format(text, "  coverage not checked: %s", why);
-    if (summary->cupti.detail && summary->cupti.detail[0] != '\0') {
+    if (totals->cupti.detail && totals->cupti.detail[0] != '\0') {
         sc_text_put(text, " (");
-        put_name(text, summary->cupti.detail);
+        put_name(text, totals->cupti.detail);
         sc_text_char(text, ')');
     }
     sc_text_char(text, '\n');
@@ -463,24 +472,25 @@ static void put_what_was_noted(struct sc_text *text, const struct sc_summary *su
     put_noted(text,
               "  small copies that waited for work that may write their source, as the driver "
               "would not: ",
-              summary->taken_early);
+              summary->totals->taken_early);
     put_noted(text,
               "  sources of batches that were copied in the call, as the driver promises and does "
               "not do: ",
-              summary->driver_late);
+              summary->totals->driver_late);
     put_noted(text,
               "  memory opened from other processes or handed to them, whose work there is not "
               "seen: ",
-              summary->shared_memory);
+              summary->totals->shared_memory);
 }
 
 /* Appends "guarded: 3 ranges by mprotect, 20 by userfaultfd", and why there is no userfaultfd. */
 static void put_guard(struct sc_text *text, const struct sc_summary *summary)
 {
-    const struct sc_report_guard *guard = &summary->guard;
+    const struct sc_report_guard *guard = &summary->totals->guard;
     enum sc_userfaultfd_state state = guard->userfaultfd;
     bool is_open = state == SC_USERFAULTFD_OPENED || state == SC_USERFAULTFD_UNASKED;
-    if (!summary->tells_guard)
+    if (summary->options->guard != SC_GUARD_MPROTECT && summary->options->guard != SC_GUARD_UFFD &&
+        !tells_more(summary))
         return;
     sc_text_format(text, "  guarded: %lu range%s by mprotect, %lu by userfaultfd%s%s\n",
                    guard->by_mprotect, plural_s(guard->by_mprotect), guard->by_userfaultfd,
@@ -509,10 +519,11 @@ static void put_budget(struct sc_text *text, const struct sc_budget *budget)
 
 static void put_timeline(struct sc_text *text, const struct sc_summary *summary)
 {
-    uint64_t all = summary->timeline.dropped + summary->timeline.records;
-    if (summary->timeline.dropped > 0)
-        sc_text_format(text, "  timeline: %lu of %lu record%s dropped\n", summary->timeline.dropped,
-                       all, plural_s(all));
+    const struct sc_report_timeline *timeline = &summary->totals->timeline;
+    uint64_t all = timeline->dropped + timeline->records;
+    if (timeline->dropped > 0)
+        sc_text_format(text, "  timeline: %lu of %lu record%s dropped\n", timeline->dropped, all,
+                       plural_s(all));
 }
 
 /* Appends a line for each reason why operations or accesses (`unit`) have no verdict. `title` is
@@ -594,15 +605,15 @@ static void put_verdict(struct sc_text *text, const struct sc_summary *summary)
     sc_text_put(text, "  strict: ");
     if (!summary->strict_counts) {
         sc_text_put(text, "passed");
-        put_what_is_not_judged(text, summary->no_verdicts);
+        put_what_is_not_judged(text, summary->totals->no_verdicts);
         sc_text_char(text, '\n');
-    } else if (summary->exit_status < 0) { /* it aborts */
+    } else if (summary->totals->exit_status < 0) { /* it aborts */
         sc_text_put(text, "failed\n");
-    } else if (summary->exit_status == summary->exitcode) {
-        sc_text_format(text, "failed, this process ends with %d\n", summary->exitcode);
+    } else if (summary->totals->exit_status == summary->options->exitcode) {
+        sc_text_format(text, "failed, this process ends with %d\n", summary->options->exitcode);
     } else {
         sc_text_format(text, "failed; the program's own exit status %d stays\n",
-                       summary->exit_status);
+                       summary->totals->exit_status);
     }
 }
 
@@ -618,11 +629,11 @@ void sc_summary_write(struct sc_text *text, const struct sc_summary *summary)
     put_postmortem(text, &summary->postmortem);
     put_coverage(text, summary);
     put_what_was_noted(text, summary);
-    put_no_verdicts(text, summary->no_verdicts);
+    put_no_verdicts(text, summary->totals->no_verdicts);
     put_guard(text, summary);
-    put_budget(text, summary->guard.budget);
+    put_budget(text, summary->totals->guard.budget);
     put_timeline(text, summary);
-    if (summary->lists_suppressions) {
+    if (summary->options->strict || tells_more(summary)) {
         put_suppressions(text, "  suppressions that have expired: ", /*expired*/ true);
         put_suppressions(text, "  suppressions not used: ", /*expired*/ false);
     }
@@ -631,6 +642,6 @@ void sc_summary_write(struct sc_text *text, const struct sc_summary *summary)
         put_name(text, summary->path);
         sc_text_put(text, "\n");
     }
-    if (summary->strict)
+    if (summary->options->strict)
         put_verdict(text, summary);
 }

@@ -3,13 +3,13 @@
 
 /* Terms (docs/glossary.md):
  *   hazard: a mistake that may do harm: a code, the operation it hurts, and the event
- *   wrapper: our function in the place of one of the driver's
  */
 
 #ifndef SC_REPORT_SUMMARY_H
 #define SC_REPORT_SUMMARY_H
 
 #include "report/hazard_counts.h"
+#include "report/options.h"
 #include "report/postmortem_line.h"
 #include "report/report.h"
 
@@ -18,28 +18,14 @@ struct sc_text;
 enum { SC_SUMMARY_PLACES = 5 };
 
 struct sc_summary {
+    const struct sc_options *options;
+    const struct sc_report_totals *totals; /* with `no_verdicts` */
     struct sc_report_counts counts;
     struct sc_hazard_counts places[SC_SUMMARY_PLACES]; /* the most important places */
     unsigned place_count;
-    unsigned distinct; /* how many places there are, shown or not */
-    uint64_t operations;
-    uint64_t taken_early;
-    uint64_t driver_late;
-    uint64_t shared_memory;
-    const struct sc_no_verdicts *no_verdicts; /* NULL: not known */
-    struct sc_report_guard guard;
-    bool tells_guard; /* the user has chosen a mechanism */
-    /* calls that CUPTI has reported; of these, calls that came through no wrapper */
-    uint64_t calls, missed;
-    struct sc_report_cupti cupti;
-    struct sc_report_timeline timeline;
-    bool wants_cupti;        /* the user has asked for CUPTI; else its absence is not mentioned */
-    const char *path;        /* of the report, "" if there is none */
-    bool lists_suppressions; /* list suppressions that have expired or have left nothing out */
-    bool strict;
-    int exitcode;       /* the exit status if strict fails the process */
+    unsigned distinct;  /* how many places there are, shown or not */
+    const char *path;   /* of the report, "" if there is none */
     bool strict_counts; /* there are hazards of the certainty that strict counts */
-    int exit_status;    /* the exit status of the process, -1 if not known */
     struct sc_postmortem_brief postmortem;
 };
 

@@ -25,11 +25,10 @@ void sc_um_part_put(struct sc_text *line, const struct sc_report_um *um)
     if (!um->state)
         return;
     sc_json_put(line,
-                "um:{state:%s detail:%s records:%lu dropped:%lu host_faults:%lu "
+                "um:{state:%s detail~:%s records:%lu dropped:%lu host_faults:%lu "
                 "thrashing_bytes:%lu throttled:%lu remote_map_bytes:%lu devices:[",
-                um->state, um->detail && um->detail[0] != '\0' ? um->detail : NULL, counts->records,
-                um->dropped, counts->host_faults, counts->thrashing_bytes, counts->throttled,
-                counts->remote_map_bytes);
+                um->state, um->detail, counts->records, um->dropped, counts->host_faults,
+                counts->thrashing_bytes, counts->throttled, counts->remote_map_bytes);
     for (unsigned i = 0; i < SC_LEDGER_DEVICES; i++)
         put_device(line, &counts->devices[i], i);
     sc_json_put(line, "]}");

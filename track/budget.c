@@ -130,7 +130,7 @@ static bool allows_locked(struct sc_budget *budget, struct sc_budget_site *site)
 /* Decides whether this operation is guarded, and counts it for its call site. */
 bool sc_budget_allows(struct sc_budget *budget, uint64_t key, uint32_t stack, uint64_t now)
 {
-    sc_brief_lock_acquire(&budget->lock);
+    SC_LOCKED_BRIEFLY(&budget->lock);
     struct sc_budget_site *site = find_locked(budget, key, stack);
     earn_locked(budget, now);
     bool allowed = allows_locked(budget, site);
@@ -144,7 +144,6 @@ bool sc_budget_allows(struct sc_budget *budget, uint64_t key, uint32_t stack, ui
         site->round = budget->round;
         site->refused_since = 0;
     }
-    sc_brief_lock_release(&budget->lock);
     return allowed;
 }
 

@@ -44,16 +44,11 @@ static __attribute__((noinline)) void release_edges(struct sc_op_info *info)
     release_slot(&info->edges[1], &info->ticket);
 }
 
-static inline void release_all_slots(struct sc_op_info *info)
+inline __attribute__((always_inline)) void sc_source_copies_release_slots(struct sc_op_info *info)
 {
     if (info->edges[0] || info->edges[1])
         release_edges(info);
     release_slot(&info->slot, &info->ticket);
-}
-
-void sc_source_copies_release_slots(struct sc_op_info *info)
-{
-    release_all_slots(info);
 }
 
 /* Waits for a comparison that is under way before it frees the copies. */
@@ -67,7 +62,7 @@ void sc_source_copies_drop_copies(struct sc_inflight *inflight, struct sc_op *op
         sc_pool_release(&inflight->copies, id);
     }
     op->first_copy = 0;
-    release_all_slots(&op->info);
+    sc_source_copies_release_slots(&op->info);
 }
 
 /* Returns how the host may read sources in the operation's range; pageable memory by system calls
@@ -82,18 +77,13 @@ static enum sc_snapshots snapshots_of(struct sc_inflight *inflight, const struct
 
 /* Returns true if the source may be read directly. Pinned memory exists as long as its range is
  * known. Other memory, and pages that may be protected, have to be read by a system call. */
-static inline __attribute__((always_inline)) bool can_read(struct sc_inflight *inflight,
-                                                           const struct sc_op_info *info,
-                                                           uintptr_t address, size_t size_bytes)
+inline __attribute__((always_inline)) bool sc_source_copies_can_read(struct sc_inflight *inflight,
+                                                                     const struct sc_op_info *info,
+                                                                     uintptr_t address,
+                                                                     size_t size_bytes)
 {
     return info->kind == SC_PINNED && snapshots_of(inflight, info) == SC_SNAPSHOTS_PLAIN &&
            !sc_spans_may_forbid_reading(&inflight->guards, address, size_bytes);
-}
-
-bool sc_source_copies_can_read(struct sc_inflight *inflight, const struct sc_op_info *info,
-                               uintptr_t address, size_t size_bytes)
-{
-    return can_read(inflight, info, address, size_bytes);
 }
 
 /* Returns true if the memory still has these bytes. */
@@ -101,7 +91,7 @@ static inline __attribute__((always_inline)) bool
 has_same_bytes(struct sc_inflight *inflight, const struct sc_op_info *info, uintptr_t address,
                const void *copy, size_t size_bytes)
 {
-    if (can_read(inflight, info, address, size_bytes))
+    if (sc_source_copies_can_read(inflight, info, address, size_bytes))
         return memcmp((const void *)address, copy, size_bytes) == 0;
     return sc_peek_equals(address, copy, size_bytes);
 }

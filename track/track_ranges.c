@@ -30,8 +30,8 @@ void sc_track_add_range(struct sc_track *track, uintptr_t address, size_t size_b
     unlock(track);
 }
 
-static inline __attribute__((always_inline)) struct sc_range_info
-describe_range(struct sc_track *track, uint32_t id)
+inline __attribute__((always_inline)) struct sc_range_info
+sc_track_reread_range(struct sc_track *track, uint32_t id)
 {
     struct sc_range_info info = {0};
     if (!id)
@@ -116,7 +116,7 @@ uint32_t sc_track_range_of(struct sc_track *track, uintptr_t address, size_t siz
 struct sc_range_info sc_track_find_range(struct sc_track *track, uintptr_t address)
 {
     uint32_t id = find_remembered(track, address, 1);
-    return describe_range(track, id ? id : look_for_range(track, address));
+    return sc_track_reread_range(track, id ? id : look_for_range(track, address));
 }
 
 /* May the address be in known host memory? Most device memory is recognised by its block of
@@ -144,11 +144,6 @@ bool sc_track_may_conflict(struct sc_track *track, uint32_t range, enum sc_direc
     bool writes = sc_direction_writes_host(direction);
     return sc_inflight_may_conflict(inflight->nowhere, writes, stream) ||
            (range && sc_inflight_may_conflict(sc_inflight_range(inflight, range), writes, stream));
-}
-
-struct sc_range_info sc_track_reread_range(struct sc_track *track, uint32_t range)
-{
-    return describe_range(track, range);
 }
 
 /* May sources of other pinned memory lie on a page of the range? */

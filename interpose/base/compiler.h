@@ -13,6 +13,8 @@
 
 /* A function that is always inlined: every copy executes it, and few places call it. */
 #define SC_INLINED static inline __attribute__((always_inline))
+/* The same of a function that a header declares, in the file that defines it. */
+#define SC_INLINED_HERE inline __attribute__((always_inline))
 
 /* In an exported function: the address in the program to which it returns (its call site). */
 #define SC_SITE() __builtin_return_address(0)

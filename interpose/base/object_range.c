@@ -12,22 +12,26 @@ struct search {
     struct sc_object_range found;
 };
 
+struct sc_object_range sc_object_range_in(const struct dl_phdr_info *object)
+{
+    struct sc_object_range range = {UINTPTR_MAX, 0};
+    for (unsigned i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
+        uintptr_t start = object->dlpi_addr + segment->p_vaddr;
+        if (segment->p_type != PT_LOAD)
+            continue;
+        range.start = start < range.start ? start : range.start;
+        range.end = start + segment->p_memsz > range.end ? start + segment->p_memsz : range.end;
+    }
+    return range;
+}
+
 /* A visitor of objects: ends the search at the one that has the address. */
 static int find_range(struct dl_phdr_info *info, size_t size, void *argument)
 {
     struct search *search = argument;
-    struct sc_object_range range = {UINTPTR_MAX, 0};
+    const struct sc_object_range range = sc_object_range_in(info);
     (void)size;
-    for (unsigned i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
-        uintptr_t start = info->dlpi_addr + segment->p_vaddr;
-        if (segment->p_type != PT_LOAD)
-            continue;
-        if (start < range.start)
-            range.start = start;
-        if (start + segment->p_memsz > range.end)
-            range.end = start + segment->p_memsz;
-    }
     if (!sc_object_range_holds(&range, search->address))
         return 0;
     search->found = range;

@@ -11,6 +11,11 @@ struct sc_object_range {
     uintptr_t start, end;
 };
 
+struct dl_phdr_info;
+
+/* Returns the addresses from the object's first mapped part to its last. */
+struct sc_object_range sc_object_range_in(const struct dl_phdr_info *object);
+
 /* Returns the range of the loaded object that contains the address; empty if none does. Takes the
  * loader's lock. */
 struct sc_object_range sc_object_range_of(uintptr_t address);

@@ -8,6 +8,7 @@
 #include "common/checks.h"
 #include "common/objects.h"
 #include "interpose/base/exported.h"
+#include "interpose/base/object_range.h"
 #include "interpose/base/python_layout.h"
 #include "interpose/base/python_merge.h"
 #include "interpose/base/python_walk.h"
@@ -52,21 +53,6 @@ static uint32_t version_of(const struct dl_phdr_info *object)
     return sc_exported_in(object, "PyIter_Send", &size) ? 0x30A0000 : 0x3090000;
 }
 
-/* Returns the addresses from the object's first mapped part to its last. */
-static struct sc_python_range range_of(const struct dl_phdr_info *object)
-{
-    struct sc_python_range range = {UINTPTR_MAX, 0};
-    for (size_t i = 0; i < object->dlpi_phnum; i++) {
-        const ElfW(Phdr) *part = &object->dlpi_phdr[i];
-        uintptr_t start = object->dlpi_addr + part->p_vaddr;
-        if (part->p_type != PT_LOAD)
-            continue;
-        range.start = start < range.start ? start : range.start;
-        range.end = start + part->p_memsz > range.end ? start + part->p_memsz : range.end;
-    }
-    return range;
-}
-
 /* Is the object a Python interpreter that can be read? Finds its loop, and where it keeps its
  * frames. */
 static bool describe_object(struct sc_python_interpreter *found, const struct dl_phdr_info *object)
@@ -75,7 +61,8 @@ static bool describe_object(struct sc_python_interpreter *found, const struct dl
     uintptr_t runtime = (uintptr_t)sc_exported_in(object, "_PyRuntime", &size);
     uintptr_t loop = (uintptr_t)sc_exported_in(object, "_PyEval_EvalFrameDefault", &size);
     found->loop = (struct sc_python_range){loop, loop + size};
-    found->object = range_of(object);
+    const struct sc_object_range range = sc_object_range_in(object);
+    found->object = (struct sc_python_range){range.start, range.end};
     return sc_exported_in(object, "PyFrame_GetBack", &size) && /* since 3.9 */
            sc_python_layout_make(&found->layout, version_of(object), runtime);
 }

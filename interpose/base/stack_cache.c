@@ -71,9 +71,8 @@ static bool can_give_back;
 static void release_table(void *given)
 {
     sc_stack_cache_front = &no_table;
-    pthread_mutex_lock(&tables_lock);
+    SC_LOCKED(&tables_lock);
     sc_arena_free(&tables, given, sizeof(struct table));
-    pthread_mutex_unlock(&tables_lock);
 }
 
 /* The key is made early, so that it is one of the lowest. */

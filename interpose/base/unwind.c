@@ -195,11 +195,6 @@ static uint64_t count_closed(void)
     return counts.closed;
 }
 
-void sc_unwind_note_closing(void)
-{
-    sc_python_stacks_note_closing();
-}
-
 void sc_unwind_note_closed(void)
 {
     sc_python_stacks_note_closed();

@@ -36,9 +36,8 @@ struct sc_options;
  * Takes the loader's lock, and holds none of the library's meanwhile. */
 void sc_unwind_start(const struct sc_options *options);
 
-/* Called before and after a call that may close a module, so that stacks through its code are not
- * recognised any more. The second function takes the loader's lock. */
-void sc_unwind_note_closing(void);
+/* Called after a call that may close a module, so that stacks through its code are not recognised
+ * any more. Takes the loader's lock. */
 void sc_unwind_note_closed(void);
 
 /* Are stacks taken in full (stacks=full), and does the library's dlclose see modules that are

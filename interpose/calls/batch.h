@@ -21,14 +21,11 @@ struct sc_batch_source;
 struct sc_call;
 struct sc_stream_record;
 
-/* What kind of memory an address of a batch lies in. Kept so that the driver is asked before the
- * call alone, and not again after it. */
-enum sc_batch_side { SC_BATCH_UNKNOWN, SC_BATCH_HOST, SC_BATCH_OTHER };
-
 /* One copy of a batch. */
 struct sc_batch_copy {
-    /* what is known of the two addresses before sc_batch_describe is called */
-    enum sc_batch_side src_is, dst_is;
+    /* as what the two addresses are looked up, set before sc_batch_describe is called: the driver
+     * is asked before the call alone, and not again after it */
+    enum sc_side_as src_is, dst_is;
     struct sc_copy_sides sides;
     CUmemcpySrcAccessOrder order;
     struct sc_copy_manner manner; /* how the driver makes the copy, by its sides and its order */

@@ -37,27 +37,13 @@
 
 /* ---- the sides of a copy ---- */
 
-/* Returns the side at the address, without asking the driver what is known already. */
-static struct sc_copy_side find_side(CUdeviceptr address, size_t size_bytes, enum sc_batch_side is)
-{
-    switch (is) {
-    case SC_BATCH_HOST:
-        return sc_copy_side_of_host((const void *)(uintptr_t)address, size_bytes);
-    case SC_BATCH_OTHER:
-        return sc_copy_side_pinned(address, size_bytes);
-    case SC_BATCH_UNKNOWN:
-        break;
-    }
-    return sc_copy_side_at(address, size_bytes);
-}
-
 /* Returns one side of a copy of a batch. Memory that the program has unregistered counts as host
  * memory in use, as long as the library holds that call back and the driver treats the memory as
  * registered. */
 struct sc_copy_side sc_batch_copies_side_at(CUdeviceptr address, size_t size_bytes,
-                                            enum sc_batch_side is)
+                                            enum sc_side_as is)
 {
-    struct sc_copy_side side = find_side(address, size_bytes, is);
+    struct sc_copy_side side = sc_copy_side_at(is, address, size_bytes);
     if (!side.used && size_bytes && sc_issue_is_kept_registered(&side.shape))
         side.used = side.host = true;
     return side;
@@ -124,8 +110,8 @@ static void describe_copy(struct sc_issue *issue, struct sc_batch *batch, size_t
 {
     const struct sc_batch_source *known = batch->sources ? &batch->sources[index] : NULL;
     *copy = (struct sc_batch_copy){
-        .src_is = known ? (enum sc_batch_side)known->src_is : SC_BATCH_UNKNOWN,
-        .dst_is = known ? (enum sc_batch_side)known->dst_is : SC_BATCH_UNKNOWN,
+        .src_is = known ? (enum sc_side_as)known->src_is : SC_SIDE_ASKED,
+        .dst_is = known ? (enum sc_side_as)known->dst_is : SC_SIDE_ASKED,
         .order = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM,
     };
     sc_issue_begin_uncaptured(issue, batch->call, batch->stream);
@@ -145,7 +131,7 @@ static void describe_copy(struct sc_issue *issue, struct sc_batch *batch, size_t
  * not be asked about again. */
 static uint8_t known_side(const struct sc_copy_side *side)
 {
-    return side->host && !side->known ? SC_BATCH_HOST : SC_BATCH_OTHER;
+    return side->host && !side->known ? SC_SIDE_HOST : SC_SIDE_KNOWN;
 }
 
 /* Stores what the driver has said of the copy's addresses, to be used after the call. */
@@ -200,10 +186,9 @@ void sc_batch_copies_begin(struct sc_batch *batch)
 static bool is_stream_idle(const struct sc_batch *batch)
 {
     bool per_thread = batch->call->per_thread;
-    struct sc_relaxed relaxed = sc_relaxed_begin();
+    SC_RELAXED();
     CUresult result = per_thread ? sc_real.cuStreamQuery_ptsz(batch->handle)
                                  : sc_real.cuStreamQuery(batch->handle);
-    sc_relaxed_end(&relaxed);
     return result == CUDA_SUCCESS;
 }
 

@@ -23,14 +23,14 @@
 
 #include "interpose/driver/driver.h"
 
-enum sc_batch_side;
+enum sc_side_as;
 struct sc_batch;
 struct sc_copy_side;
 
 /* Returns one side of a contiguous copy of the batch: host memory if the tracker has a range at the
  * address, or if the address is pageable. `is`: what is known of the address already. */
 struct sc_copy_side sc_batch_copies_side_at(CUdeviceptr address, size_t size_bytes,
-                                            enum sc_batch_side is);
+                                            enum sc_side_as is);
 
 /* Called before and after the driver's call. Begin judges the copies. End records them if the
  * driver has accepted the call, does nothing if begin was not called, and returns `result`. */

@@ -35,7 +35,7 @@ struct sc_slot;
 
 /* How the device reads the source of one copy, kept until the call is over. */
 struct sc_batch_source {
-    uint8_t src_is, dst_is; /* enum sc_batch_side */
+    uint8_t src_is, dst_is; /* enum sc_side_as */
     bool is_guard_chosen;
     uint16_t edge_bytes[2];   /* how many bytes lie before and behind the guarded pages */
     struct sc_slot *slot;     /* a snapshot of the whole source, or NULL */

@@ -34,6 +34,8 @@
 /* What all wrappers of batches have in common. */
 struct batch {
     struct sc_batch copies;
+    CUresult (*capture)(struct batch *batch,
+                        size_t copy);  /* as a single copy; NULL: not possible */
     struct sc_stream_record *captured; /* the stream, if it captures; NULL: it does not */
     size_t *failed;       /* where the driver writes the index of a refused copy, or NULL */
     size_t failed_before; /* what *failed was before the call, where the stream captures */
@@ -64,14 +66,6 @@ static bool is_order(CUmemcpySrcAccessOrder order)
     return order >= CU_MEMCPY_SRC_ACCESS_ORDER_STREAM && order <= CU_MEMCPY_SRC_ACCESS_ORDER_ANY;
 }
 
-/* Reports a refused copy as the batch function does, by its index; after success *failed is as
- * before the call. */
-static void note_failed(const struct batch *batch, size_t copy, CUresult result)
-{
-    if (batch->failed)
-        *batch->failed = result == CUDA_SUCCESS ? batch->failed_before : copy;
-}
-
 /* The driver takes no batch on the legacy stream, whether or not anything captures. */
 static bool is_on_legacy(const struct batch *batch)
 {
@@ -91,22 +85,14 @@ static CUdeviceptr source_for_node(const struct sc_copy_side *side, CUmemcpySrcA
     return kept ? (CUdeviceptr)(uintptr_t)kept : side->shape.address;
 }
 
-/* Captures one copy of a batch as a single copy. */
-static CUresult capture_copy(const struct batch *batch, CUdeviceptr dst, CUdeviceptr src,
-                             size_t bytes, CUmemcpySrcAccessOrder order)
+/* Begins to capture one copy of a batch as a single copy. Returns where that reads its source. */
+static CUdeviceptr begin_single(struct sc_issue *issue, const struct batch *batch,
+                                struct sc_copy_sides *sides, CUmemcpySrcAccessOrder order)
 {
-    struct sc_copy_sides sides = {.src = sc_copy_side_at(src, bytes),
-                                  .dst = sc_copy_side_at(dst, bytes)};
-    sides.src.shape.address = (uintptr_t)source_for_node(&sides.src, order);
-    struct sc_issue issue;
-    sc_issue_begin(&issue, batch->copies.call, batch->copies.handle);
-    sc_issue_add_sides(&issue, &sides);
-    CUdeviceptr from = sides.src.shape.address;
-    CUstream stream = batch->copies.handle;
-    CUresult result = batch->copies.call->per_thread
-                          ? sc_real.cuMemcpyAsync_ptsz(dst, from, bytes, stream)
-                          : sc_real.cuMemcpyAsync(dst, from, bytes, stream);
-    return sc_issue_end(&issue, result);
+    sides->src.shape.address = (uintptr_t)source_for_node(&sides->src, order);
+    sc_issue_begin(issue, batch->copies.call, batch->copies.handle);
+    sc_issue_add_sides(issue, sides);
+    return sides->src.shape.address;
 }
 
 /* Begins the batch, before the driver's call. `valid`: the driver would not refuse the arguments.
@@ -126,7 +112,7 @@ static void begin_batch(struct batch *batch, bool valid)
 static void note_captured(struct batch *batch)
 {
     for (size_t i = 0; i < batch->copies.count; i++) {
-        struct sc_batch_copy copy = {.src_is = SC_BATCH_UNKNOWN, .dst_is = SC_BATCH_UNKNOWN};
+        struct sc_batch_copy copy = {.src_is = SC_SIDE_ASKED, .dst_is = SC_SIDE_ASKED};
         batch->copies.describe(&batch->copies, i, &copy);
         if (copy.sides.is_empty)
             continue;
@@ -139,21 +125,31 @@ static void note_captured(struct batch *batch)
     }
 }
 
-typedef CUresult capture_copies(struct batch *batch);
+/* Captures the copies one by one, until one is refused. */
+static CUresult capture_all(struct batch *batch)
+{
+    CUresult result = CUDA_SUCCESS;
+    for (size_t i = 0; i < batch->copies.count && result == CUDA_SUCCESS; i++) {
+        result = batch->capture(batch, i);
+        if (batch->failed) /* as the batch function does; after success it is as before the call */
+            *batch->failed = result == CUDA_SUCCESS ? batch->failed_before : i;
+    }
+    return result;
+}
 
 /* Ends a batch on a stream that captures. Returns the driver's answer, or, if this driver cannot
- * capture batches, the result of capturing the copies `one_by_one` (NULL: that is impossible). */
-static CUresult end_in_capture(struct batch *batch, CUresult result, capture_copies *one_by_one)
+ * capture batches, the result of capturing the copies one by one. */
+static CUresult end_in_capture(struct batch *batch, CUresult result)
 {
     if (result == CUDA_SUCCESS && batch->valid)
         note_captured(batch);
     if (!sc_driver_is_capture_error(result) || !sc_streams_is_capturing(batch->captured))
         return result;
-    if (!one_by_one || !batch->valid || !sc_captures_are_repaired()) {
+    if (!batch->capture || !batch->valid || !sc_captures_are_repaired()) {
         report_missing(batch, SC_ACTION_REPORTED);
         return result;
     }
-    result = one_by_one(batch);
+    result = capture_all(batch);
     report_missing(batch, result == CUDA_SUCCESS ? SC_ACTION_REROUTED : SC_ACTION_REPORTED);
     return result;
 }
@@ -227,17 +223,19 @@ static bool is_valid_flat(const struct flat_batch *batch)
     return valid;
 }
 
-/* Captures the copies one by one, until one is refused. */
-static CUresult capture_flat(struct batch *copies)
+static CUresult capture_flat(struct batch *copies, size_t i)
 {
     struct flat_batch *batch = (struct flat_batch *)(void *)copies;
-    CUresult result = CUDA_SUCCESS;
-    for (size_t i = 0; i < copies->copies.count && result == CUDA_SUCCESS; i++) {
-        result = capture_copy(copies, batch->arrays.dsts[i], batch->arrays.srcs[i],
-                              batch->arrays.sizes[i], access_order(batch, i));
-        note_failed(copies, i, result);
-    }
-    return result;
+    CUdeviceptr dst = batch->arrays.dsts[i], src = batch->arrays.srcs[i];
+    size_t bytes = batch->arrays.sizes[i];
+    struct sc_issue issue;
+    struct sc_copy_sides sides = {.src = sc_copy_side_at(SC_SIDE_ASKED, src, bytes),
+                                  .dst = sc_copy_side_at(SC_SIDE_ASKED, dst, bytes)};
+    src = begin_single(&issue, copies, &sides, access_order(batch, i));
+    return sc_issue_end(&issue,
+                        copies->copies.call->per_thread
+                            ? sc_real.cuMemcpyAsync_ptsz(dst, src, bytes, copies->copies.handle)
+                            : sc_real.cuMemcpyAsync(dst, src, bytes, copies->copies.handle));
 }
 
 /* ---- the batch as the driver gets it ----
@@ -309,7 +307,7 @@ static void name_failed_copy(const struct flat_batch *batch)
 static CUresult end_flat(struct flat_batch *batch, CUresult result)
 {
     if (batch->batch.captured)
-        return end_in_capture(&batch->batch, result, capture_flat);
+        return end_in_capture(&batch->batch, result);
     if (result != CUDA_SUCCESS)
         name_failed_copy(batch);
     return sc_batch_copies_end(&batch->batch.copies, result);
@@ -326,6 +324,7 @@ static struct flat_batch flat_batch(const struct sc_call *call, CUstream stream,
                              .describe = describe_flat,
                              .splits = true,
                              .scratch_bytes = SCRATCH_BYTES},
+                  .capture = capture_flat,
                   .failed = failed},
     };
 }
@@ -394,7 +393,7 @@ static struct sc_fold operand_fold(const CUmemcpy3DOperand *operand, const CUext
 
 /* Returns one side of a copy. An array does not count as host memory. */
 static struct sc_copy_side operand_side(const CUmemcpy3DOperand *operand, const CUextent3D *extent,
-                                        enum sc_batch_side is)
+                                        enum sc_side_as is)
 {
     if (operand->type != CU_MEMCPY_OPERAND_TYPE_POINTER)
         return (struct sc_copy_side){0};
@@ -425,8 +424,9 @@ static void describe_3d(struct sc_batch *copies, size_t i, struct sc_batch_copy 
 
 /* Captures a copy of operands as a single 3D copy. A batch counts arrays in elements, a single copy
  * in bytes, so copies with arrays are left to the driver (has_arrays). */
-static CUresult capture_3d_copy(const struct batch *batch, const CUDA_MEMCPY3D_BATCH_OP *op)
+static CUresult capture_3d(struct batch *batch, size_t i)
 {
+    const CUDA_MEMCPY3D_BATCH_OP *op = &((const struct batch_3d *)(void *)batch)->list[i];
     CUDA_MEMCPY3D copy = {
         .srcMemoryType = CU_MEMORYTYPE_UNIFIED,
         .srcDevice = op->src.op.ptr.ptr,
@@ -441,11 +441,8 @@ static CUresult capture_3d_copy(const struct batch *batch, const CUDA_MEMCPY3D_B
         .Depth = op->extent.depth,
     };
     struct sc_copy_sides sides = sc_copy_sides_of_3d(&copy);
-    sides.src.shape.address = (uintptr_t)source_for_node(&sides.src, op->srcAccessOrder);
-    copy.srcDevice = sides.src.shape.address;
     struct sc_issue issue;
-    sc_issue_begin(&issue, batch->copies.call, batch->copies.handle);
-    sc_issue_add_sides(&issue, &sides);
+    copy.srcDevice = begin_single(&issue, batch, &sides, op->srcAccessOrder);
     CUresult result = batch->copies.call->per_thread
                           ? sc_real.cuMemcpy3DAsync_v2_ptsz(&copy, batch->copies.handle)
                           : sc_real.cuMemcpy3DAsync_v2(&copy, batch->copies.handle);
@@ -469,18 +466,6 @@ static bool has_arrays(const struct batch_3d *batch)
             batch->list[i].dst.type != CU_MEMCPY_OPERAND_TYPE_POINTER)
             return true;
     return false;
-}
-
-/* Captures the copies one by one, until one is refused. */
-static CUresult capture_3d(struct batch *copies)
-{
-    const struct batch_3d *batch = (const struct batch_3d *)(void *)copies;
-    CUresult result = CUDA_SUCCESS;
-    for (size_t i = 0; i < copies->copies.count && result == CUDA_SUCCESS; i++) {
-        result = capture_3d_copy(copies, &batch->list[i]);
-        note_failed(copies, i, result);
-    }
-    return result;
 }
 
 static void begin_3d(struct batch_3d *batch, unsigned long long flags)
@@ -526,8 +511,8 @@ static struct batch_3d batch_3d(const struct sc_call *call, CUstream stream, siz
 static CUresult end_3d(struct batch_3d *batch, CUresult result)
 {
     if (batch->batch.captured) {
-        capture_copies *one_by_one = batch->batch.valid && !has_arrays(batch) ? capture_3d : NULL;
-        return end_in_capture(&batch->batch, result, one_by_one);
+        batch->batch.capture = batch->batch.valid && !has_arrays(batch) ? capture_3d : NULL;
+        return end_in_capture(&batch->batch, result);
     }
     return sc_batch_copies_end(&batch->batch.copies, result);
 }

@@ -64,9 +64,7 @@ static void settle_lost_pages(uintptr_t to, const struct sc_culprit *culprit)
     const void *lost = (const void *)start;
     if (start >= end || !sc_track_overlaps(&sc_track, start, end - start) || !is_in_heap(start))
         return;
-    if (sc_losses_may_matter(lost, end - start))
-        sc_losses_report_and_wait(lost, end - start, culprit);
-    sc_losses_stop_watching(lost, end - start, SC_SNAPSHOTS_NONE);
+    sc_losses_settle(lost, end - start, culprit);
 }
 
 SC_EXPORT int brk(void *address)

@@ -117,7 +117,7 @@ static void end_with_greens(struct sc_context *context)
 {
     struct sc_context *green;
     end_context(context);
-    while ((green = sc_contexts_take_green_of(context)) != NULL)
+    while ((green = sc_contexts_take_one(context)) != NULL)
         end_context(green);
 }
 
@@ -185,7 +185,7 @@ static void end_green(struct sc_context *context)
 void sc_context_calls_bury_ended(void)
 {
     while (sc_unlikely(atomic_load_explicit(&ended_contexts, memory_order_relaxed) != 0)) {
-        struct sc_context *context = sc_contexts_take_gone();
+        struct sc_context *context = sc_contexts_take_one(NULL);
         if (!context)
             return;
         if (context->primary)

@@ -49,8 +49,8 @@ static void add_device_side(struct sc_issue *issue, enum sc_direction direction,
 static OUT_OF_LINE void add_checked_sides(struct sc_issue *issue, enum sc_direction direction,
                                           const void *host_side, CUdeviceptr device, size_t bytes)
 {
-    const struct sc_copy_side of_host = sc_copy_side_of_host(host_side, bytes);
-    const struct sc_copy_side of_device = sc_copy_side_of_device(device, bytes);
+    const struct sc_copy_side of_host = sc_copy_side_at(SC_SIDE_HOST, (uintptr_t)host_side, bytes);
+    const struct sc_copy_side of_device = sc_copy_side_at(SC_SIDE_DEVICE, device, bytes);
     const bool up = direction == SC_H2D;
     const struct sc_copy_sides sides = {
         .src = up ? of_host : of_device, .dst = up ? of_device : of_host, .is_empty = bytes == 0};
@@ -105,8 +105,8 @@ static CUresult end_copy(struct copy *copy, CUresult result)
 /* Finds the memory of both sides of a captured copy: each is a use of the node. */
 static struct sc_copy_sides captured_sides(CUdeviceptr dst, CUdeviceptr src, size_t bytes)
 {
-    return (struct sc_copy_sides){.src = sc_copy_side_at(src, bytes),
-                                  .dst = sc_copy_side_at(dst, bytes),
+    return (struct sc_copy_sides){.src = sc_copy_side_at(SC_SIDE_ASKED, src, bytes),
+                                  .dst = sc_copy_side_at(SC_SIDE_ASKED, dst, bytes),
                                   .is_empty = bytes == 0};
 }
 

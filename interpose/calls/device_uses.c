@@ -32,23 +32,25 @@
 
 #include "common/poison.h"
 
-/* Describes a use of device memory as an operation. `after`: what it comes after besides its
- * stream's work, or NULL. */
+/* Describes a use of device memory as an operation. `stream` NULL: it is the host's. `after`: what
+ * it comes after besides its stream's work, or NULL. */
 static struct sc_op_info describe_use(const struct sc_device_use *use, const struct sc_call *call,
                                       struct sc_stream_record *stream, const struct sc_point *after)
 {
+    uint32_t id = stream ? stream->id : 0;
     return (struct sc_op_info){
         .api = call->api,
         .shape = use->shape,
         .fold = use->fold,
-        .ticket = {.stream = stream->id},
+        .ticket = {.stream = id},
         .direction = use->direction,
         .kind = SC_DEVICE,
         .origin = use->origin,
         .reads_device = use->access != SC_DEVICE_WRITES,
         .unsure = use->unsure,
         .after = after,
-        .unseen_waits = sc_track_find_unseen_before(&sc_track, stream->id, after),
+        .unseen_waits =
+            id ? sc_track_find_unseen_before(&sc_track, id, after) : (struct sc_unseen_mark){0},
     };
 }
 
@@ -57,9 +59,13 @@ static bool is_memory_change(enum sc_direction direction)
     return direction == SC_ALLOCATION || direction == SC_FREE;
 }
 
-static enum sc_hazard_code hazard_code(enum sc_direction earlier, enum sc_direction later)
+static enum sc_hazard_code hazard_code(const struct sc_op_info *earlier,
+                                       const struct sc_op_info *later)
 {
-    return is_memory_change(earlier) || is_memory_change(later) ? SC502 : SC501;
+    if (later->kind != SC_DEVICE)
+        return SC204;
+    return is_memory_change(earlier->direction) || is_memory_change(later->direction) ? SC502
+                                                                                      : SC501;
 }
 
 /* How one use of a call is judged. */
@@ -82,14 +88,14 @@ static struct sc_later later_operation(const struct judgement *judgement)
     return (struct sc_later){.ticket = next};
 }
 
-/* Reports the conflict with this index (SC501, SC502). */
+/* Reports the conflict with this index (SC501, SC502; SC204). */
 static void report_conflict(const struct judgement *judgement, enum sc_action action,
                             const struct sc_ops *conflicts, unsigned i)
 {
     const struct sc_call *call = judgement->call;
     const struct sc_later later = later_operation(judgement);
-    sc_hazards_report_order(hazard_code(conflicts->ops[i].direction, judgement->use->direction),
-                            action, conflicts, i, &later, SC_CULPRIT_OF(call));
+    sc_hazards_report_order(hazard_code(&conflicts->ops[i], judgement->use), action, conflicts, i,
+                            &later, SC_CULPRIT_OF(call));
 }
 
 /* May this conflict be healed? A use that only may take place is healed only where an option asks
@@ -140,27 +146,29 @@ static void heal_by_wait(const struct judgement *judgement, const struct sc_ops 
 }
 
 /* Reports the conflicts of one use, and orders the call after them. */
-static void judge_use(const struct judgement *judgement, enum sc_device_healing healing)
+void sc_device_uses_judge_op(const struct sc_op_info *use, const struct sc_call *call,
+                             struct sc_stream_record *stream, enum sc_device_healing healing)
 {
+    const struct judgement judgement = {
+        .call = call,
+        .stream = stream,
+        .use = use,
+        .heals = !sc_replaying_follows() && healing != SC_NOT_HEALED && sc_hazards_heals(use),
+        .waits = healing == SC_HEALED_BY_WAIT,
+    };
     SC_OPS(conflicts);
-    sc_track_conflicts(&sc_track, judgement->use, /*awaited=*/false, &conflicts);
-    for (unsigned i = 0; i < sc_ops_count_kept(&conflicts); i++) {
+    sc_track_conflicts(&sc_track, use, /*awaited=*/false, &conflicts);
+    for (unsigned i = 0; use->kind == SC_DEVICE && i < sc_ops_count_kept(&conflicts); i++) {
         struct sc_op_info *earlier = &conflicts.ops[i];
         if (!earlier->origin)
             earlier->origin = sc_hazards_origin(earlier->shape.address);
     }
     if (conflicts.count == 0)
         return;
-    if (healing == SC_HEALED_BY_WAIT)
-        heal_by_wait(judgement, &conflicts);
+    if (judgement.waits)
+        heal_by_wait(&judgement, &conflicts);
     else
-        heal_by_edges(judgement, &conflicts);
-}
-
-/* May the call be ordered after its conflicts? Not if it has been made already (a replay). */
-static bool may_heal(void)
-{
-    return sc_options.mode == SC_MODE_FIX && !sc_replaying_follows();
+        heal_by_edges(&judgement, &conflicts);
 }
 
 void sc_device_uses_judge(const struct sc_device_uses *uses, const struct sc_call *call,
@@ -175,28 +183,10 @@ void sc_device_uses_judge_all(const struct sc_device_use *uses, unsigned count,
                               const struct sc_call *call, struct sc_stream_record *stream,
                               enum sc_device_healing healing, const struct sc_point *after)
 {
-    bool heals = may_heal() && healing != SC_NOT_HEALED;
     for (unsigned i = 0; i < count; i++) {
         struct sc_op_info info = describe_use(&uses[i], call, stream, after);
-        judge_use(&(struct judgement){call, stream, &info, heals && sc_hazards_heals(&info),
-                                      healing == SC_HEALED_BY_WAIT},
-                  healing);
+        sc_device_uses_judge_op(&info, call, stream, healing);
     }
-}
-
-/* Judges a free that does not wait, although work in flight may still use the memory. */
-void sc_device_uses_judge_free(const struct sc_call *call, const struct sc_allocation *allocation)
-{
-    const size_t bytes = allocation->size_bytes;
-    const struct sc_op_info info = {
-        .api = call->api,
-        .shape = {allocation->address, bytes, bytes, 1},
-        .direction = SC_FREE,
-        .kind = SC_DEVICE,
-        .origin = allocation->origin,
-    };
-    judge_use(&(struct judgement){call, NULL, &info, may_heal(), /*waits=*/true},
-              SC_HEALED_BY_WAIT);
 }
 
 /* Fills in who makes the call, where and when. */
@@ -288,11 +278,13 @@ static struct sc_device_use free_of(const struct sc_allocation *allocation)
     };
 }
 
-void sc_device_uses_judge_ordered_free(const struct sc_call *call, struct sc_stream_record *stream,
-                                       const struct sc_allocation *allocation)
+/* A free at once does not wait, although work in flight may still use the memory. */
+void sc_device_uses_judge_free(const struct sc_call *call, struct sc_stream_record *stream,
+                               const struct sc_allocation *allocation)
 {
     const struct sc_device_use use = free_of(allocation);
-    sc_device_uses_judge_all(&use, 1, call, stream, SC_HEALED_BY_EDGE, NULL);
+    sc_device_uses_judge_all(&use, 1, call, stream, stream ? SC_HEALED_BY_EDGE : SC_HEALED_BY_WAIT,
+                             NULL);
 }
 
 /* Records a free in the order of a stream (cuMemFreeAsync) as a use of the whole block. */

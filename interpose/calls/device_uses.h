@@ -53,13 +53,16 @@ void sc_device_uses_judge_all(const struct sc_device_use *uses, unsigned count,
                               const struct sc_call *call, struct sc_stream_record *stream,
                               enum sc_device_healing healing, const struct sc_point *after);
 
-/* Judges a call that frees memory of a pool, or unmaps memory, at once. In mode=fix waits for the
- * operations that use the memory, since the driver would not. */
-void sc_device_uses_judge_free(const struct sc_call *call, const struct sc_allocation *allocation);
+/* Does the same for one use that is described already as an operation, also of host memory (SC204).
+ */
+void sc_device_uses_judge_op(const struct sc_op_info *use, const struct sc_call *call,
+                             struct sc_stream_record *stream, enum sc_device_healing healing);
 
-/* Judges a call that is about to free memory in the order of the stream. */
-void sc_device_uses_judge_ordered_free(const struct sc_call *call, struct sc_stream_record *stream,
-                                       const struct sc_allocation *allocation);
+/* Judges a call that is about to free memory in the order of the stream. `stream` NULL: the call
+ * frees memory of a pool, or unmaps memory, at once; in mode=fix the host waits for the operations
+ * that use the memory, since the driver would not. */
+void sc_device_uses_judge_free(const struct sc_call *call, struct sc_stream_record *stream,
+                               const struct sc_allocation *allocation);
 
 /* Records the uses (at least one) of a call that the driver has accepted. `place`: the call's place
  * among those on a legacy stream, or 0. */

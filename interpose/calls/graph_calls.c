@@ -188,10 +188,8 @@ uint32_t sc_graph_calls_begin_destroy(const void *handle)
  * are lost. */
 static CUresult end_bodies(struct sc_conditional_bodies *bodies, CUresult result)
 {
-    if (bodies && result != CUDA_SUCCESS && !sc_replaying_is_on())
-        sc_conditional_bodies_put_back(bodies);
-    else if (bodies)
-        sc_conditional_bodies_end(bodies);
+    if (bodies)
+        sc_conditional_bodies_end(bodies, result == CUDA_SUCCESS || sc_replaying_is_on());
     return result;
 }
 

@@ -292,6 +292,18 @@ static bool judges_kernels(const struct launch *launch)
            !has_events(launch) && !launch->watches;
 }
 
+/* Describes the launch as one of its kernels. */
+static struct sc_kernel_launch kernels_of(const struct launch *launch)
+{
+    bool is_judged = judges_kernels(launch);
+    return (struct sc_kernel_launch){
+        .exec = launch->uses.exec,
+        .after = launch->uses.last,
+        .is_judged = is_judged,
+        .in_order = is_judged || (launch->seen && !launch->uses.awaits_events),
+    };
+}
+
 /* Reports races between nodes of the launch (SC501). Reports nothing if one node waits for an event
  * while others notify the host: the event may stand for what these have notified of. */
 static void report_races(const struct launch *launch)
@@ -306,12 +318,10 @@ static void judge_uses(const struct launch *launch)
 {
     if (sc_unlikely(launch->races))
         report_races(launch);
-    if (judges_kernels(launch))
-        sc_kernel_uses_judge_graph(launch->uses.call, launch->uses.stream, launch->uses.exec,
-                                   launch->uses.last, launch->host);
-    else if (sc_kernel_uses_are_watched() && launch->uses.exec)
-        sc_kernel_uses_seal_graph(launch->uses.call, launch->uses.stream, launch->uses.exec,
-                                  launch->uses.last, launch->seen && !launch->uses.awaits_events);
+    if (!sc_kernel_uses_are_watched() || !launch->uses.exec)
+        return;
+    const struct sc_kernel_launch kernels = kernels_of(launch);
+    sc_kernel_uses_judge(launch->uses.call, launch->uses.stream, &kernels, launch->host);
 }
 
 /* Begins the host nodes: from now on they may wait for the program. Only now are the uses after
@@ -430,9 +440,10 @@ static __attribute__((noinline)) void record_by_stages(struct launch *launch)
 static void record_all(struct launch *launch)
 {
     struct sc_op_info moment = {0};
-    if (judges_kernels(launch))
-        sc_kernel_uses_note_graph(launch->uses.call, launch->uses.stream, launch->uses.exec,
-                                  launch->host, launch->uses.place, &moment);
+    const struct sc_kernel_launch kernels = kernels_of(launch);
+    if (kernels.is_judged)
+        sc_kernel_uses_note(launch->uses.call, launch->uses.stream, &kernels, launch->host,
+                            launch->uses.place, &moment);
     sc_launch_uses_record(&launch->uses, &moment);
 }
 

@@ -48,23 +48,19 @@ static struct host_call *spare_calls;
 /* Returns an unused record, or a new one, or NULL if there is no memory. */
 static struct host_call *take_call(void)
 {
-    pthread_mutex_lock(&calls_lock);
+    SC_LOCKED(&calls_lock);
     struct host_call *call = spare_calls;
     if (call)
         spare_calls = call->next;
-    else
-        call = sc_arena_alloc(&calls_arena, sizeof *call);
-    pthread_mutex_unlock(&calls_lock);
-    return call;
+    return sc_arena_alloc(&calls_arena, sizeof *call);
 }
 
 /* Makes the record of a host function's call available again. */
 static void put_back_call(struct host_call *call)
 {
-    pthread_mutex_lock(&calls_lock);
+    SC_LOCKED(&calls_lock);
     call->next = spare_calls;
     spare_calls = call;
-    pthread_mutex_unlock(&calls_lock);
 }
 
 struct launch {

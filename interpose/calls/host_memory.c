@@ -182,12 +182,11 @@ static bool free_held_memory(const struct sc_context *context, uint64_t until_ns
 static void look_for_work(void *argument, struct sc_stream_record *stream) SC_UNFOLLOWED
 {
     bool *is_busy = argument;
-    pthread_mutex_lock(&stream->lock);
+    SC_LOCKED(&stream->lock);
     if (!*is_busy && !stream->gone)
         *is_busy = (stream->owner && stream->owner != sc_thread_id()) ||
                    sc_streams_is_capturing(stream) ||
                    sc_real.cuStreamQuery(stream->handle) != CUDA_SUCCESS;
-    pthread_mutex_unlock(&stream->lock);
 }
 
 /* Frees what the library itself has page-locked in the context. Returns false if work is under way
@@ -195,7 +194,7 @@ static void look_for_work(void *argument, struct sc_stream_record *stream) SC_UN
  * asked about. */
 static bool free_own_pinned(struct sc_context *context, bool *gave)
 {
-    struct sc_relaxed relaxed = sc_relaxed_begin();
+    SC_RELAXED();
     sc_legacy_gate_enter();
     bool is_busy = sc_captures_any_open();
     sc_streams_each_ever(context, look_for_work, &is_busy);
@@ -204,7 +203,6 @@ static bool free_own_pinned(struct sc_context *context, bool *gave)
         *gave = sc_pinned_give_up(context);
         *gave |= sc_snapshots_give_up(context);
     }
-    sc_relaxed_end(&relaxed);
     return !is_busy;
 }
 
@@ -433,7 +431,7 @@ static CUresult wait_by_unregistering(void)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static void *page;
-    struct sc_relaxed relaxed = sc_relaxed_begin();
+    SC_RELAXED();
     size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
     pthread_mutex_lock(&lock);
     page = page ? page : sc_pages_map(page_bytes);
@@ -444,7 +442,6 @@ static CUresult wait_by_unregistering(void)
     if (result == CUDA_SUCCESS)
         result = sc_real.cuMemHostUnregister(page);
     pthread_mutex_unlock(&lock);
-    sc_relaxed_end(&relaxed);
     return result;
 }
 
@@ -703,7 +700,7 @@ static struct device_free begin_device_free(const struct sc_call *call, CUdevice
     };
     if (!freeing.waits && !sc_replaying_follows() && freeing.allocation.size_bytes &&
         sc_track_watches_device(&sc_track))
-        sc_device_uses_judge_free(call, &freeing.allocation);
+        sc_device_uses_judge_free(call, NULL, &freeing.allocation);
     prepared.address = address;
     prepared.waits = freeing.waits;
     return freeing;

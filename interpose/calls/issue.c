@@ -63,8 +63,8 @@
 enum { TAKEN_EARLY_BYTES = 24 * 1024 };
 
 /* Initialises an issue, except members that are set before they are read. */
-SC_INLINED void init_issue(struct sc_issue *issue, const struct sc_call *call,
-                           struct sc_stream_record *stream)
+SC_INLINED_HERE void sc_issue_begin_uncaptured(struct sc_issue *issue, const struct sc_call *call,
+                                               struct sc_stream_record *stream)
 {
     sc_thread_stack_learn();
     issue->stream = stream;
@@ -91,12 +91,6 @@ SC_INLINED void init_issue(struct sc_issue *issue, const struct sc_call *call,
     issue->owner = NULL;
 }
 
-void sc_issue_begin_uncaptured(struct sc_issue *issue, const struct sc_call *call,
-                               struct sc_stream_record *stream)
-{
-    init_issue(issue, call, stream);
-}
-
 /* Makes the issue one of a node of the captured graph, not of an operation, since the stream
  * captures. */
 static __attribute__((noinline)) void make_node_issue(struct sc_issue *issue)
@@ -106,16 +100,12 @@ static __attribute__((noinline)) void make_node_issue(struct sc_issue *issue)
     issue->stream = NULL;
 }
 
-SC_INLINED void begin_issue(struct sc_issue *issue, const struct sc_call *call, CUstream stream)
-{
-    init_issue(issue, call, sc_active() ? sc_streams_find(stream, call->per_thread) : NULL);
-    if (issue->stream && sc_unlikely(sc_streams_is_capturing(issue->stream)))
-        make_node_issue(issue);
-}
-
 void sc_issue_begin(struct sc_issue *issue, const struct sc_call *call, CUstream stream)
 {
-    begin_issue(issue, call, stream);
+    sc_issue_begin_uncaptured(issue, call,
+                              sc_active() ? sc_streams_find(stream, call->per_thread) : NULL);
+    if (issue->stream && sc_unlikely(sc_streams_is_capturing(issue->stream)))
+        make_node_issue(issue);
 }
 
 /* Does the range contain all bytes of the shape? The library never reads bytes beyond an
@@ -175,7 +165,7 @@ SC_INLINED void describe_op(const struct sc_issue *restrict issue,
     op->after = issue->after;
 }
 
-SC_INLINED void describe_all(const struct sc_issue *issue, struct sc_issue_ops *ops)
+SC_INLINED_HERE void sc_issue_describe(const struct sc_issue *issue, struct sc_issue_ops *ops)
 {
     struct sc_op_info *op = ops->of;
     for (const struct sc_host_use *use = issue->host, *end = use + issue->host_count; use < end;
@@ -183,11 +173,6 @@ SC_INLINED void describe_all(const struct sc_issue *issue, struct sc_issue_ops *
         if (!use->in_call)
             describe_op(issue, use, op++);
     ops->count = (unsigned)(op - ops->of);
-}
-
-void sc_issue_describe(const struct sc_issue *issue, struct sc_issue_ops *ops)
-{
-    describe_all(issue, ops);
 }
 
 /* Adds an operation on memory in a range of the tracker's. */
@@ -637,7 +622,7 @@ void sc_issue_judge_and_order(struct sc_issue *issue)
 }
 
 /* Begins the call on its stream; a call that waits also takes the point of what it waits for. */
-SC_INLINED void call_begins(struct sc_issue *issue)
+void sc_issue_begin_call(struct sc_issue *issue)
 {
     if (!issue->stream || issue->is_empty)
         return;
@@ -652,11 +637,6 @@ SC_INLINED void call_begins(struct sc_issue *issue)
     issue->place = sc_order_place(&issue->ordered);
 }
 
-void sc_issue_begin_call(struct sc_issue *issue)
-{
-    call_begins(issue);
-}
-
 /* Returns the first host use that is an operation, or NULL. A source comes before a target, and at
  * most the source is a touch. */
 SC_INLINED const struct sc_host_use *first_op(const struct sc_issue *issue)
@@ -665,7 +645,7 @@ SC_INLINED const struct sc_host_use *first_op(const struct sc_issue *issue)
 }
 
 /* Takes a snapshot of the source. Returns NULL if none may or can be taken. */
-SC_INLINED const void *snapshot(struct sc_issue *issue)
+SC_INLINED_HERE const void *sc_issue_snapshot(struct sc_issue *issue)
 {
     const struct sc_host_use *use = first_op(issue);
     if (!issue->stream || !use || issue->keeps_source)
@@ -676,14 +656,9 @@ SC_INLINED const void *snapshot(struct sc_issue *issue)
     return issue->slot ? issue->slot->bytes : NULL;
 }
 
-const void *sc_issue_snapshot(struct sc_issue *issue)
-{
-    return snapshot(issue);
-}
-
 const void *sc_issue_source(struct sc_issue *issue, const void *source)
 {
-    const void *instead = snapshot(issue);
+    const void *instead = sc_issue_snapshot(issue);
     return instead ? instead : source;
 }
 
@@ -852,7 +827,7 @@ static __attribute__((noinline)) void record_as_any(const struct sc_call *call,
                                                     struct sc_issue_ops *ops)
 {
     struct sc_issue issue;
-    init_issue(&issue, call, stream);
+    sc_issue_begin_uncaptured(&issue, call, stream);
     ops->count = 1;
     record_ops(&issue, ops, copy->stack, copy->ticks);
 }
@@ -928,7 +903,7 @@ SC_INLINED void record_issue(struct sc_issue *issue)
     struct sc_issue_ops ops;
     uint64_t now = sc_ticks();
     uint32_t stack = sc_unwind_here(issue->call->site);
-    describe_all(issue, &ops);
+    sc_issue_describe(issue, &ops);
     const struct recorded all = record_ops(issue, &ops, stack, now);
     note_in_history(issue, stack, now, ops.of[0].ticket.number);
     sc_unfinished_queued(issue->stream, now);

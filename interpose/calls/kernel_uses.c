@@ -86,31 +86,15 @@ static struct sc_op_info describe(const struct sc_kernel_byte *byte, const struc
     };
 }
 
-/* Orders the launch after copies and memsets of other streams that have still to write the byte,
- * and reports them (SC204). */
-static void judge_byte(const struct sc_op_info *info, const struct sc_call *call,
-                       struct sc_stream_record *stream)
-{
-    SC_OPS(conflicts);
-    sc_track_conflicts(&sc_track, info, /*awaited=*/false, &conflicts);
-    const struct sc_later later = {
-        .ticket = {.stream = stream->id, .number = sc_track_issued(&sc_track, stream->id) + 1}};
-    for (unsigned i = 0; i < sc_ops_count_kept(&conflicts); i++) {
-        bool ordered =
-            sc_hazards_heals(info) && sc_edges_order_after(stream, &conflicts.ops[i], call->api);
-        sc_hazards_report_order(SC204, ordered ? SC_ACTION_ORDERED : SC_ACTION_REPORTED, &conflicts,
-                                i, &later, SC_CULPRIT_OF(call));
-    }
-}
-
-/* Judges each byte of host memory that the kernel is given the address of. */
+/* Orders the launch after copies and memsets of other streams that have still to write a byte of
+ * host memory that the kernel is given the address of, and reports them. */
 static void judge_host(const struct sc_call *call, struct sc_stream_record *stream,
                        const struct sc_kernel_host *host, const struct sc_point *after)
 {
     for (unsigned i = 0; i < host->count; i++) {
         struct sc_op_info info = describe(&host->bytes[i], call, stream, after);
         if (sc_track_may_conflict(&sc_track, info.range, info.direction, info.ticket.stream))
-            judge_byte(&info, call, stream);
+            sc_device_uses_judge_op(&info, call, stream, SC_HEALED_BY_EDGE);
     }
 }
 
@@ -157,7 +141,7 @@ static void note_host(const struct sc_call *call, struct sc_stream_record *strea
     sc_marks_issued_alone(stream, moment->ticks);
 }
 
-/* ---- launches of kernels ---- */
+/* ---- launches ---- */
 
 /* Is there any memory that an address of a kernel's could lie in? */
 static bool is_memory_known(void)
@@ -165,25 +149,43 @@ static bool is_memory_known(void)
     return sc_track_watches_device(&sc_track) || sc_track_has_any(&sc_track, SC_HAS_RANGES);
 }
 
-/* Reads the addresses among the GPU kernel's parameters before a launch, and judges the use of the
- * memory there. */
-void sc_kernel_uses_judge(const struct sc_call *call, const struct sc_launch *launch,
-                          struct sc_kernel_host *host)
+/* Reads the next addresses of the launch's kernels, as many as there is room for. `index`: where to
+ * go on, 0 at first, which is moved. Returns false if there are no more. */
+static bool read_addresses(struct sc_kernel_parameters *read, const struct sc_kernel_launch *of,
+                           uint32_t *index)
+{
+    read->count = 0;
+    if (of->launch && (*index)++ == 0)
+        sc_kernel_parameters_read(read, of->launch);
+    if (of->launch)
+        return read->count > 0;
+    SC_TRACK_SCOPE(track);
+    const struct sc_exec *known = &sc_graphs_get(track.graphs, of->exec)->exec;
+    uint32_t first = known->host_runs + known->device_runs;
+    for (; read->count < SC_KERNEL_ADDRESSES_MAX && first + *index < known->runs.count; ++*index)
+        read->addresses[read->count++] = known->runs.list[first + *index].shape.address;
+    return read->count > 0;
+}
+
+/* Reads the addresses before a launch, and judges the use of the memory there. */
+void sc_kernel_uses_judge(const struct sc_call *call, struct sc_stream_record *stream,
+                          const struct sc_kernel_launch *of, struct sc_kernel_host *host)
 {
     struct sc_kernel_parameters read;
     SC_KEEP_ERRNO();
-    struct sc_stream_record *stream =
-        sc_active() && is_memory_known() ? sc_streams_find(launch->stream, call->per_thread) : NULL;
     host->count = 0;
-    if (stream && !sc_streams_is_capturing(stream)) {
-        sc_kernel_parameters_read(&read, launch);
+    for (uint32_t index = 0; is_memory_known() && read_addresses(&read, of, &index);) {
         add_host_bytes(&read, host);
+        if (!of->is_judged)
+            continue;
         keep_device_addresses(&read);
-        judge_device(call, stream, &read, NULL);
-        judge_host(call, stream, host, NULL);
-        seal_host(call, stream, host, NULL,
-                  sc_track_find_unseen_before(&sc_track, stream->id, NULL).waits == 0);
+        judge_device(call, stream, &read, of->after);
     }
+    if (of->is_judged)
+        judge_host(call, stream, host, of->after);
+    seal_host(call, stream, host, of->after,
+              of->launch ? sc_track_find_unseen_before(&sc_track, stream->id, NULL).waits == 0
+                         : of->in_order);
 }
 
 /* Notes the launch's uses of device memory as one operation, with the ticket of the first use. */
@@ -196,81 +198,20 @@ static void note_device(const struct sc_call *call, struct sc_stream_record *str
     }
 }
 
-/* Records the use of the memory that the parameters name, after a launch was accepted. */
+/* Records the use of the memory there, after a launch was accepted. */
 void sc_kernel_uses_note(const struct sc_call *call, struct sc_stream_record *stream,
-                         const struct sc_launch *launch, const struct sc_kernel_host *host,
-                         uint64_t place)
-{
-    struct sc_kernel_parameters read = {.count = 0};
-    SC_KEEP_ERRNO();
-    if (sc_track_watches_device(&sc_track))
-        sc_kernel_parameters_read(&read, launch);
-    keep_device_addresses(&read);
-    struct sc_op_info moment = {0};
-    if (read.count > 0 || host->count > 0)
-        moment = sc_device_uses_call_info(call, stream, place);
-    note_host(call, stream, host, /*by_graph=*/false, &moment);
-    note_device(call, stream, &read, &moment);
-}
-
-/* ---- launches of graphs ---- */
-
-/* Reads the next addresses of the graph's kernels, as many as there is room for. `index`: the run
- * to go on with, which is moved. Returns false if there are no more. */
-static bool read_addresses(struct sc_kernel_parameters *read, uint32_t exec, uint32_t *index)
-{
-    SC_TRACK_SCOPE(track);
-    const struct sc_exec *known = &sc_graphs_get(track.graphs, exec)->exec;
-    uint32_t first = known->host_runs + known->device_runs;
-    for (read->count = 0;
-         read->count < SC_KERNEL_ADDRESSES_MAX && first + *index < known->runs.count; ++*index)
-        read->addresses[read->count++] = known->runs.list[first + *index].shape.address;
-    return read->count > 0;
-}
-
-/* Judges, like one kernel, all GPU kernels of an exec that is about to be launched. */
-void sc_kernel_uses_judge_graph(const struct sc_call *call, struct sc_stream_record *stream,
-                                uint32_t exec, const struct sc_point *after,
-                                struct sc_kernel_host *host)
+                         const struct sc_kernel_launch *of, const struct sc_kernel_host *host,
+                         uint64_t place, struct sc_op_info *moment)
 {
     struct sc_kernel_parameters read;
+    struct sc_op_info own = {0};
     SC_KEEP_ERRNO();
-    host->count = 0;
-    for (uint32_t index = 0; is_memory_known() && read_addresses(&read, exec, &index);) {
-        add_host_bytes(&read, host);
-        keep_device_addresses(&read);
-        judge_device(call, stream, &read, after);
-    }
-    judge_host(call, stream, host, after);
-    seal_host(call, stream, host, after, /*in_order=*/true);
-}
-
-/* Seals the sources that kernels of the exec may write by right, for a launch in which these are
- * not judged. */
-void sc_kernel_uses_seal_graph(const struct sc_call *call, struct sc_stream_record *stream,
-                               uint32_t exec, const struct sc_point *after, bool in_order)
-{
-    struct sc_kernel_parameters read;
-    struct sc_kernel_host host = {.count = 0};
-    SC_KEEP_ERRNO();
-    for (uint32_t index = 0; is_memory_known() && read_addresses(&read, exec, &index);)
-        add_host_bytes(&read, &host);
-    seal_host(call, stream, &host, after, in_order);
-}
-
-/* Records what all GPU kernels of an exec that was launched may use, as one kernel of the launch.
- */
-void sc_kernel_uses_note_graph(const struct sc_call *call, struct sc_stream_record *stream,
-                               uint32_t exec, const struct sc_kernel_host *host, uint64_t place,
-                               struct sc_op_info *moment)
-{
-    struct sc_kernel_parameters read;
-    SC_KEEP_ERRNO();
+    moment = moment ? moment : &own;
     if (host->count > 0)
         *moment = sc_device_uses_call_info(call, stream, place);
-    note_host(call, stream, host, /*by_graph=*/true, moment);
+    note_host(call, stream, host, /*by_graph=*/!of->launch, moment);
     for (uint32_t index = 0;
-         sc_track_watches_device(&sc_track) && read_addresses(&read, exec, &index);) {
+         sc_track_watches_device(&sc_track) && read_addresses(&read, of, &index);) {
         keep_device_addresses(&read);
         if (read.count > 0 && moment->ticks == 0)
             *moment = sc_device_uses_call_info(call, stream, place);

@@ -51,33 +51,29 @@ static inline bool sc_kernel_uses_are_watched(void)
     return sc_unlikely(sc_options.kernels != SC_KERNELS_OFF);
 }
 
-/* Judges a kernel before its launch. Stores in `host` the host memory that the kernel may use, for
- * sc_kernel_uses_note. */
-void sc_kernel_uses_judge(const struct sc_call *call, const struct sc_launch *launch,
-                          struct sc_kernel_host *host);
+/* A launch of kernels: of one, or of those of a graph. */
+struct sc_kernel_launch {
+    const struct sc_launch *launch; /* NULL: a graph's launch */
+    uint32_t exec;                  /* the tracker's id of the graph */
+    const struct sc_point *after;   /* what it comes after besides its stream's work, or NULL */
+    /* false: the launch is not judged; only the sources in host memory that its kernels may write
+     * are compared */
+    bool is_judged;
+    /* a graph's; false: a kernel may come after more work than the launch as a whole is seen to */
+    bool in_order;
+};
 
-/* Records what a kernel may use, which the driver has accepted on a stream that does not capture.
- * `place`: the call's place among those on a legacy stream, or 0. */
+/* Judges kernels before their launch on a stream that does not capture. Stores in `host` the host
+ * memory that they may use, for sc_kernel_uses_note. */
+void sc_kernel_uses_judge(const struct sc_call *call, struct sc_stream_record *stream,
+                          const struct sc_kernel_launch *of, struct sc_kernel_host *host);
+
+/* Records what the kernels may use, whose launch the driver has accepted. `place`: the call's place
+ * among those on a legacy stream, or 0. `moment`: that of the launch's uses if some are recorded
+ * already (sc_device_uses_call_info), with their ticket; else its ticks are 0, and are set if the
+ * kernels have a use. NULL: the launch has no others. */
 void sc_kernel_uses_note(const struct sc_call *call, struct sc_stream_record *stream,
-                         const struct sc_launch *launch, const struct sc_kernel_host *host,
-                         uint64_t place);
-
-/* Judges the addresses of a graph's kernel nodes before the graph's launch. `exec`: the tracker's
- * id. `after`: what the launch comes after besides its stream's work, or NULL. Stores in `host` the
- * host memory that the kernels may use. */
-void sc_kernel_uses_judge_graph(const struct sc_call *call, struct sc_stream_record *stream,
-                                uint32_t exec, const struct sc_point *after,
-                                struct sc_kernel_host *host);
-/* Called instead of sc_kernel_uses_judge_graph for a launch that is not judged: compares the
- * sources in host memory that its kernels may write. `in_order` false: a kernel may come after more
- * work than the launch as a whole does, since a node before it may wait for an event. */
-void sc_kernel_uses_seal_graph(const struct sc_call *call, struct sc_stream_record *stream,
-                               uint32_t exec, const struct sc_point *after, bool in_order);
-/* Records what the kernels of a launched graph may use. `moment`: that of the launch's uses if some
- * are recorded already (sc_device_uses_call_info), with their ticket; else its ticks are 0, and are
- * set if the kernels have a use. */
-void sc_kernel_uses_note_graph(const struct sc_call *call, struct sc_stream_record *stream,
-                               uint32_t exec, const struct sc_kernel_host *host, uint64_t place,
-                               struct sc_op_info *moment);
+                         const struct sc_kernel_launch *of, const struct sc_kernel_host *host,
+                         uint64_t place, struct sc_op_info *moment);
 
 #endif

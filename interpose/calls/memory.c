@@ -67,7 +67,7 @@ void sc_memory_note_leaving(const struct sc_call *call, const struct sc_memory *
         .size_bytes = memory->size_bytes,
         .origin = SC_TRACKED(sc_allocations_origin(track.allocations, memory->name)),
     };
-    sc_device_uses_judge_free(call, &all);
+    sc_device_uses_judge_free(call, NULL, &all);
 }
 
 /* Is the opened memory still open, so that this call did not close it for good? */

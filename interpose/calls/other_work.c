@@ -94,13 +94,27 @@ struct launching {
     struct sc_kernel_host host;
 };
 
+/* Judges what the kernel may use, unless a capture takes it. */
+static void judge_kernel(struct launching *launching, const struct sc_call *call,
+                         const struct sc_launch *launch)
+{
+    SC_KEEP_ERRNO();
+    struct sc_stream_record *stream =
+        sc_active() ? sc_streams_find(launch->stream, call->per_thread) : NULL;
+    launching->host.count = 0;
+    if (stream && !sc_streams_is_capturing(stream))
+        sc_kernel_uses_judge(call, stream,
+                             &(struct sc_kernel_launch){.launch = launch, .is_judged = true},
+                             &launching->host);
+}
+
 static void begin_launch(struct launching *launching, const struct sc_call *call,
                          struct sc_launch *launch)
 {
     struct work *work = &launching->work;
     sc_detour_begin(&work->detour, call, &launch->stream);
     if (sc_kernel_uses_are_watched())
-        sc_kernel_uses_judge(call, launch, &launching->host);
+        judge_kernel(launching, call, launch);
     sc_work_begin(&work->work, call, launch->stream, SC_WORK_KERNEL);
 }
 
@@ -113,7 +127,8 @@ static CUresult end_launch(struct launching *launching, struct sc_launch *launch
     result = end_work(work, result);
     launch->is_accepted = result == CUDA_SUCCESS;
     if (sc_kernel_uses_are_watched() && work->work.stream && launch->is_accepted)
-        sc_kernel_uses_note(call, work->work.stream, launch, &launching->host, place);
+        sc_kernel_uses_note(call, work->work.stream, &(struct sc_kernel_launch){.launch = launch},
+                            &launching->host, place, NULL);
     if (sc_process_watches_launches() && work->work.stream && launch->is_accepted)
         sc_limits_launched(call, work->work.stream->context, launch->function);
     if (sc_beside_needs_calls() && launch->is_accepted)
@@ -373,7 +388,7 @@ static void begin_free(struct freeing *freeing, const struct sc_call *call, CUde
         is_captured ? (struct sc_allocation){0} : sc_device_memory_leaves(address);
     freeing->stream = freeing->allocation.size_bytes ? watched_stream(call, handle) : NULL;
     if (freeing->stream && !sc_replaying_follows())
-        sc_device_uses_judge_ordered_free(call, freeing->stream, &freeing->allocation);
+        sc_device_uses_judge_free(call, freeing->stream, &freeing->allocation);
 }
 
 static void end_free(const struct freeing *freeing, const struct sc_call *call, CUresult result)

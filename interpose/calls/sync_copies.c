@@ -251,13 +251,12 @@ static void add_join_events(const struct copy *copy)
     for (unsigned i = 0; i < 2; i++) {
         if (!copy->other_contexts[i] || sc_captures_any_open())
             continue;
-        struct sc_relaxed relaxed = sc_relaxed_begin();
+        SC_RELAXED();
         CUevent event = record_in_legacy(copy->other_contexts[i]);
         if (event) {
             sc_real.cuStreamWaitEvent(CU_STREAM_LEGACY, event, 0);
             sc_real.cuEventDestroy_v2(event);
         }
-        sc_relaxed_end(&relaxed);
     }
 }
 
@@ -373,7 +372,7 @@ static struct sc_copy_sides fill_sides(CUdeviceptr dst, size_t pitch, size_t wid
                                        size_t rows, uint32_t fill)
 {
     struct sc_copy_sides sides = {
-        .dst = sc_copy_side_pinned(dst, width_bytes),
+        .dst = sc_copy_side_at(SC_SIDE_KNOWN, dst, width_bytes),
         .is_empty = width_bytes * rows == 0,
         .is_fill = true,
         .fill = fill,
@@ -426,14 +425,13 @@ static CUresult atoa_async(CUarray dst, size_t dst_offset, CUarray src, size_t s
                          src_offset, bytes, stream);
 }
 
-#define SIDES_TO_DEVICE(dst, src, bytes)                                                           \
-    sides_of(sc_copy_side_of_device(dst, bytes), sc_copy_side_of_host(src, bytes), bytes)
-#define SIDES_TO_HOST(dst, src, bytes)                                                             \
-    sides_of(sc_copy_side_of_host(dst, bytes), sc_copy_side_of_device(src, bytes), bytes)
-#define SIDES_ON_DEVICE(dst, src, bytes)                                                           \
-    sides_of(sc_copy_side_pinned(dst, bytes), sc_copy_side_pinned(src, bytes), bytes)
-#define SIDES_ANYWHERE(dst, src, bytes)                                                            \
-    sides_of(sc_copy_side_unified(dst, bytes), sc_copy_side_unified(src, bytes), bytes)
+#define SIDE(as, address, bytes) sc_copy_side_at(SC_SIDE_##as, (uintptr_t)(address), bytes)
+#define BETWEEN(to, dst, from, src, bytes)                                                         \
+    sides_of(SIDE(to, dst, bytes), SIDE(from, src, bytes), bytes)
+#define SIDES_TO_DEVICE(dst, src, bytes) BETWEEN(DEVICE, dst, HOST, src, bytes)
+#define SIDES_TO_HOST(dst, src, bytes) BETWEEN(HOST, dst, DEVICE, src, bytes)
+#define SIDES_ON_DEVICE(dst, src, bytes) BETWEEN(KNOWN, dst, KNOWN, src, bytes)
+#define SIDES_ANYWHERE(dst, src, bytes) BETWEEN(UNIFIED, dst, UNIFIED, src, bytes)
 #define SIDES_PEERS(dst, dst_context, src, src_context, bytes)                                     \
     as_peer_copy(SIDES_ON_DEVICE(dst, src, bytes), dst_context, src_context)
 #define SIDES_PEERS_BOX(copy)                                                                      \
@@ -444,10 +442,10 @@ static CUresult atoa_async(CUarray dst, size_t dst_offset, CUarray src, size_t s
     }
 #define SIDES_ROWS(copy) sc_copy_sides_of_2d(copy)
 #define SIDES_BOX(copy) sc_copy_sides_of_3d(copy)
-#define SIDES_READS_HOST(src, bytes) sides_of(NO_SIDE, sc_copy_side_of_host(src, bytes), bytes)
-#define SIDES_WRITES_HOST(dst, bytes) sides_of(sc_copy_side_of_host(dst, bytes), NO_SIDE, bytes)
-#define SIDES_READS_DEVICE(src, bytes) sides_of(NO_SIDE, sc_copy_side_pinned(src, bytes), bytes)
-#define SIDES_WRITES_DEVICE(dst, bytes) sides_of(sc_copy_side_pinned(dst, bytes), NO_SIDE, bytes)
+#define SIDES_READS_HOST(src, bytes) sides_of(NO_SIDE, SIDE(HOST, src, bytes), bytes)
+#define SIDES_WRITES_HOST(dst, bytes) sides_of(SIDE(HOST, dst, bytes), NO_SIDE, bytes)
+#define SIDES_READS_DEVICE(src, bytes) sides_of(NO_SIDE, SIDE(KNOWN, src, bytes), bytes)
+#define SIDES_WRITES_DEVICE(dst, bytes) sides_of(SIDE(KNOWN, dst, bytes), NO_SIDE, bytes)
 #define SIDES_ARRAYS(bytes) sides_of(NO_SIDE, NO_SIDE, bytes)
 #define SIDES_FILLS(dst, count, value)                                                             \
     SIDES_FILLS_ROWS(dst, (count) * sizeof(value), count, 1, value)

@@ -56,8 +56,8 @@ static unsigned capture_count SC_GUARDED_BY(beside_lock);
 static struct sc_frozen frozen SC_GUARDED_BY(beside_lock);
 static _Atomic unsigned frozen_count; /* how much memory is watched: for those without the lock */
 static unsigned read_checks;          /* since memory was last added */
-static struct sc_left_out *spare_left_out; /* what the last capture used, for the next one, since
-                                              its pages are there; or NULL */
+/* What the last capture used, for the next one, since its pages are there; or NULL. */
+static struct sc_left_out *_Atomic spare_left_out;
 
 bool sc_beside_is_own(void)
 {
@@ -75,19 +75,8 @@ static void count_unjudged(uint64_t count)
                        count);
 }
 
-static void lock_beside(void) SC_ACQUIRES(beside_lock)
-{
-    pthread_mutex_lock(&beside_lock);
-}
-
-/* Releases the lock after changes that leave the counts of unlock_beside as they are. */
-static void unlock_unchanged(void) SC_RELEASES(beside_lock)
-{
-    pthread_mutex_unlock(&beside_lock);
-}
-
 /* Updates the counts that other functions read without the lock, and releases the lock. */
-static void unlock_beside(void) SC_RELEASES(beside_lock)
+static void unlock_beside(pthread_mutex_t *const *lock) SC_UNFOLLOWED
 {
     SC_ASSERT_HELD(&beside_lock);
     unsigned own = 0;
@@ -97,33 +86,30 @@ static void unlock_beside(void) SC_RELEASES(beside_lock)
     atomic_store_explicit(&frozen_count, frozen.count, memory_order_relaxed);
     atomic_store_explicit(&sc_beside_graphs, frozen.writes.count, memory_order_relaxed);
     atomic_store_explicit(&sc_beside_needs, capture_count + frozen.count, memory_order_relaxed);
-    pthread_mutex_unlock(&beside_lock);
+    sc_checks_leave(lock);
 }
+
+/* Holds the lock until the end of the block, for changes of those counts as well. */
+#define BESIDE_LOCKED()                                                                            \
+    __attribute__((cleanup(unlock_beside), unused)) pthread_mutex_t *const locked_ =               \
+        sc_checks_enter(&beside_lock)
 
 /* ---- captures ---- */
 
 /* Returns a record for a new capture: one that is kept, or a new one. */
 static struct sc_left_out *new_left_out(void)
 {
-    lock_beside();
-    struct sc_left_out *left_out = spare_left_out;
-    spare_left_out = NULL;
-    unlock_unchanged();
+    struct sc_left_out *left_out = atomic_exchange(&spare_left_out, NULL);
     if (left_out)
         sc_left_out_clear(left_out);
     return left_out ? left_out : sc_left_out_new();
 }
 
-/* Keeps the record for the next capture, or frees it. NULL does nothing. */
+/* Keeps the record for the next capture, in place of one that is kept. NULL does nothing. */
 static void keep_or_free(struct sc_left_out *left_out)
 {
-    lock_beside();
-    bool is_kept = !spare_left_out;
-    if (is_kept)
-        spare_left_out = left_out;
-    unlock_unchanged();
-    if (!is_kept)
-        sc_left_out_free(left_out);
+    if (left_out)
+        sc_left_out_free(atomic_exchange(&spare_left_out, left_out));
 }
 
 /* Copies into the capture's record what the thread has allocated since another of its captures
@@ -138,14 +124,13 @@ static void share_allocations(const struct open_capture *capture) SC_REQUIRES(be
 /* Adds an open capture. Returns false if there are too many. */
 static bool add_capture(const struct open_capture *capture)
 {
-    lock_beside();
+    BESIDE_LOCKED();
     bool fits = capture_count < OPEN_MAX;
     if (fits) {
         share_allocations(capture);
         captures[capture_count++] = *capture;
         SC_ASSERT(capture_count <= OPEN_MAX);
     }
-    unlock_beside();
     return fits;
 }
 
@@ -183,7 +168,7 @@ static struct open_capture take_capture(const struct sc_stream_record *stream)
 {
     struct open_capture taken = {0};
     unsigned i = 0;
-    lock_beside();
+    BESIDE_LOCKED();
     while (i < capture_count && captures[i].stream != stream)
         i++;
     if (i < capture_count) {
@@ -191,7 +176,6 @@ static struct open_capture take_capture(const struct sc_stream_record *stream)
         SC_ASSERT(capture_count > 0 && capture_count <= OPEN_MAX);
         captures[i] = captures[--capture_count];
     }
-    unlock_beside();
     return taken;
 }
 
@@ -229,7 +213,7 @@ void sc_beside_note_captured(const struct sc_beside_op *op, uintptr_t graph)
         return;
     }
     struct sc_hazard_copy what = describe_copy(op);
-    lock_beside();
+    SC_LOCKED(&beside_lock);
     for (unsigned i = 0; i < capture_count; i++) {
         bool is_first = op->stream == (uintptr_t)captures[i].stream->handle;
         what.device = captures[i].device;
@@ -237,7 +221,6 @@ void sc_beside_note_captured(const struct sc_beside_op *op, uintptr_t graph)
         if (captures[i].graph == graph && captures[i].thread == sc_thread_id())
             sc_left_out_note_captured(captures[i].left_out, &what, &op->does);
     }
-    unlock_unchanged();
 }
 
 /* Describes work beside a capture as the event of the hazard that it may turn out to be. */
@@ -260,11 +243,10 @@ static struct sc_hazard describe_beside(const struct sc_beside_op *op)
 static void note_issued_beside(const struct sc_beside_op *op)
 {
     struct sc_hazard what = describe_beside(op);
-    lock_beside();
+    BESIDE_LOCKED();
     for (unsigned i = 0; i < capture_count; i++)
         if (captures[i].thread == sc_thread_id())
             sc_left_out_note_beside(captures[i].left_out, &what, &op->does);
-    unlock_beside();
 }
 
 /* Compares the operation's uses with the watched memory. Returns true if the operation reads what a
@@ -274,7 +256,7 @@ static bool check_reads(const struct sc_beside_op *op, struct sc_hazard *hazard)
     const struct sc_left_out_op *does = &op->does;
     const struct sc_device_use no_address = sc_device_use_named(0);
     bool found = false;
-    lock_beside();
+    BESIDE_LOCKED();
     if (does->function)
         sc_frozen_note_use(&frozen, &no_address);
     for (unsigned i = 0; i < sc_left_out_count(does); i++) {
@@ -286,7 +268,6 @@ static bool check_reads(const struct sc_beside_op *op, struct sc_hazard *hazard)
         sc_frozen_forget(&frozen);
     else if (++read_checks == READ_CHECKS_MAX)
         count_unjudged(sc_frozen_forget(&frozen));
-    unlock_beside();
     return found;
 }
 
@@ -322,26 +303,24 @@ void sc_beside_note_issued(const struct sc_beside_op *op)
 /* Forgets what was noted for these addresses, since the memory is new. */
 void sc_beside_note_allocated(uintptr_t address, size_t size_bytes)
 {
-    lock_beside();
+    BESIDE_LOCKED();
     for (unsigned i = 0; i < capture_count; i++)
         sc_left_out_note_allocated(captures[i].left_out, address, size_bytes);
     sc_frozen_note_use(&frozen, &(struct sc_device_use){
                                     .shape = {address, size_bytes, size_bytes, 1},
                                     .access = SC_DEVICE_WRITES,
                                 });
-    unlock_beside();
 }
 
 /* Notes work beside captures of which nothing is known. What the captured graphs do counts as
  * unknown as well, since later captured work may read what this work has written. */
 void sc_beside_note_unknown_write(void)
 {
-    lock_beside();
+    BESIDE_LOCKED();
     for (unsigned i = 0; i < capture_count; i++)
         if (captures[i].thread == sc_thread_id())
             note_unknown_nodes(captures[i].left_out);
     sc_frozen_forget(&frozen);
-    unlock_beside();
 }
 
 /* Handles that end with a context may be given to other graphs: nothing that is known of graphs
@@ -389,11 +368,10 @@ static void watch_memory(const struct sc_left_out_finding *finding, const struct
         .graph = graph,
         .is_unused = !finding->captured,
     };
-    lock_beside();
+    BESIDE_LOCKED();
     if (!sc_frozen_add(&frozen, &watched) && !watched.is_unused)
         count_unjudged(1);
     read_checks = 0;
-    unlock_beside();
 }
 
 /* Judges work on memory that no captured work uses. Nothing can be concluded yet, so the memory may
@@ -446,9 +424,8 @@ static __attribute__((noinline)) void note_graph_writes(const struct open_captur
 {
     struct sc_graph_write write;
     bool is_known = is_counted && sc_left_out_get_writes(capture->left_out, count, &write);
-    lock_beside();
+    BESIDE_LOCKED();
     sc_graph_writes_set(&frozen.writes, capture->graph, is_known ? &write : NULL);
-    unlock_beside();
 }
 
 /* Judges what the graph lacks, when the capture has ended. */
@@ -472,44 +449,44 @@ void sc_beside_note_ended(const struct sc_stream_record *stream)
 
 void sc_beside_note_instantiated(uintptr_t graph, uintptr_t exec)
 {
-    lock_beside();
+    BESIDE_LOCKED();
     sc_frozen_note_instantiated(&frozen, graph, exec);
-    unlock_beside();
 }
 
 void sc_beside_forget_handle(uintptr_t handle)
 {
-    lock_beside();
+    BESIDE_LOCKED();
     sc_frozen_forget_handle(&frozen, handle);
-    unlock_beside();
 }
 
 /* Notes that a node was added of which nobody knows what it does. */
 void sc_beside_note_node_added(uintptr_t graph)
 {
-    lock_beside();
+    BESIDE_LOCKED();
     for (unsigned i = 0; i < capture_count; i++)
         if (captures[i].graph == graph)
             note_unknown_nodes(captures[i].left_out);
     sc_frozen_forget_handle(&frozen, graph); /* execs that were made before stay as they are */
-    unlock_beside();
 }
 
 void sc_beside_note_node_changed(void)
 {
-    lock_beside();
+    BESIDE_LOCKED();
     sc_frozen_note_changed(&frozen);
-    unlock_beside();
+}
+
+static void note_launch(uintptr_t exec)
+{
+    BESIDE_LOCKED();
+    sc_frozen_note_launch(&frozen, exec, sc_thread_id());
 }
 
 /* Takes a hazard that was found under the lock, to be reported without it. Returns false if there
  * is none. */
 static bool take_hazard(struct sc_hazard *hazard)
 {
-    lock_beside();
-    bool found = sc_frozen_take_hazard(&frozen, hazard);
-    unlock_beside();
-    return found;
+    BESIDE_LOCKED();
+    return sc_frozen_take_hazard(&frozen, hazard);
 }
 
 /* Reports work that ran beside a capture and that the graph lacks, when a launch reads what that
@@ -520,9 +497,7 @@ void sc_beside_note_launched(uintptr_t exec)
     struct sc_hazard hazard;
     if (!sc_beside_is_watching() || sc_replaying_prepares())
         return;
-    lock_beside();
-    sc_frozen_note_launch(&frozen, exec, sc_thread_id());
-    unlock_beside();
+    note_launch(exec);
     while (take_hazard(&hazard))
         sc_reaper_report(&hazard);
 }

@@ -77,14 +77,13 @@ static void mark_before_capture_locked(struct sc_stream_record *stream) SC_REQUI
 static uint64_t add_capture(struct sc_capture *capture)
 {
     static uint64_t made;
-    pthread_mutex_lock(&captures_lock);
+    SC_LOCKED(&captures_lock);
     if (open_count() < OPEN_MAX) {
         capture->name = ++made;
         captures[open_count()] = *capture;
         atomic_fetch_add(&sc_captures_count, 1);
         SC_ASSERT(open_count() <= OPEN_MAX);
     }
-    pthread_mutex_unlock(&captures_lock);
     return capture->name;
 }
 
@@ -156,26 +155,23 @@ void sc_captures_began(struct sc_stream_record *stream, uint64_t name, bool begu
 uintptr_t sc_captures_own_graph(const struct sc_stream_record *stream)
 {
     uintptr_t graph = 0;
-    pthread_mutex_lock(&captures_lock);
+    SC_LOCKED(&captures_lock);
     for (unsigned i = 0; i < open_count(); i++)
         if (captures[i].stream == stream)
             graph = captures[i].to_graph ? 0 : captures[i].graph;
-    pthread_mutex_unlock(&captures_lock);
     return graph;
 }
 
 /* Removes the capture that began on the stream. Returns false if there is none. */
 static bool remove_capture(const struct sc_stream_record *stream)
 {
-    unsigned i = 0;
-    pthread_mutex_lock(&captures_lock);
-    while (i < open_count() && captures[i].stream != stream)
-        i++;
-    bool found = i < open_count();
-    if (found)
-        remove_locked(i);
-    pthread_mutex_unlock(&captures_lock);
-    return found;
+    SC_LOCKED(&captures_lock);
+    for (unsigned i = 0; i < open_count(); i++)
+        if (captures[i].stream == stream) {
+            remove_locked(i);
+            return true;
+        }
+    return false;
 }
 
 /* Makes the waits that streams have put off because of the capture, if it has ended. */
@@ -193,14 +189,13 @@ void sc_captures_ended(struct sc_stream_record *stream)
 static bool remove_capture_in(const struct sc_context *context, uintptr_t *graph)
 {
     unsigned i = 0;
-    pthread_mutex_lock(&captures_lock);
+    SC_LOCKED(&captures_lock);
     while (i < open_count() && captures[i].stream->context != context)
         i++;
     bool found = i < open_count();
     *graph = found && !captures[i].to_graph ? captures[i].graph : 0;
     if (found)
         remove_locked(i);
-    pthread_mutex_unlock(&captures_lock);
     return found;
 }
 
@@ -235,14 +230,13 @@ static struct sc_capture find_capture(const struct sc_context *context,
 {
     struct sc_capture found = {
         .begin = {.api = "cuStreamBeginCapture_v2", .device = context->device}};
-    pthread_mutex_lock(&captures_lock);
+    SC_LOCKED(&captures_lock);
     for (unsigned i = 0; i < open_count(); i++)
         if (captures[i].stream->context == context &&
             (!found.stream || is_better(captures[i].stream, argument)))
             found = captures[i];
     if (!found.stream && open_count())
         found = captures[open_count() - 1];
-    pthread_mutex_unlock(&captures_lock);
     return found;
 }
 
@@ -301,11 +295,10 @@ static uint64_t capture_of_event(CUevent event)
 static uint64_t capture_of_graph(uintptr_t graph)
 {
     uint64_t name = unknown_name;
-    pthread_mutex_lock(&captures_lock);
+    SC_LOCKED(&captures_lock);
     for (unsigned i = 0; graph && i < open_count(); i++)
         if (captures[i].graph == graph)
             name = captures[i].name;
-    pthread_mutex_unlock(&captures_lock);
     return name;
 }
 
@@ -313,14 +306,13 @@ static uint64_t capture_of_graph(uintptr_t graph)
 bool sc_captures_is_captured_event(CUevent event)
 {
     uint64_t name = capture_of_event(event);
-    bool open = false;
     if (!name)
         return false;
-    pthread_mutex_lock(&captures_lock);
+    SC_LOCKED(&captures_lock);
     for (unsigned i = 0; i < open_count(); i++)
-        open |= captures[i].name == name || name == unknown_name;
-    pthread_mutex_unlock(&captures_lock);
-    return open;
+        if (captures[i].name == name || name == unknown_name)
+            return true;
+    return false;
 }
 
 /* Notes in which stream's capture the event was recorded; NULL: in none. */
@@ -329,13 +321,12 @@ void sc_captures_note_event(CUevent event, struct sc_stream_record *stream)
     uint64_t name = stream ? capture_of_graph(sc_streams_graph(stream)) : 0;
     if (sc_likely(capture_of_event(event) == name))
         return;
-    pthread_mutex_lock(&events_lock);
+    SC_LOCKED(&events_lock);
     if (name)
         sc_handles_put(&captured_events, (uintptr_t)event, name);
     else
         sc_handles_remove(&captured_events, (uintptr_t)event);
     atomic_store_explicit(&sc_captures_event_count, captured_events.count, memory_order_relaxed);
-    pthread_mutex_unlock(&events_lock);
 }
 
 /* ---- calls that no capture permits, and the modes by which they go ---- */
@@ -366,7 +357,7 @@ bool sc_captures_find_endangered(struct sc_capture *endangered)
 {
     bool found = false;
     bool own = false;
-    pthread_mutex_lock(&captures_lock);
+    SC_LOCKED(&captures_lock);
     for (unsigned i = 0; i < open_count() && !own; i++) {
         if (!is_broken_by_call(&captures[i]))
             continue;
@@ -374,12 +365,11 @@ bool sc_captures_find_endangered(struct sc_capture *endangered)
         own = sc_captures_is_own(endangered);
         found = true;
     }
-    pthread_mutex_unlock(&captures_lock);
     return found;
 }
 
 /* Sets the thread's capture mode. Returns its former one. */
-static CUstreamCaptureMode exchange_mode(CUstreamCaptureMode mode)
+CUstreamCaptureMode sc_captures_exchange_mode(CUstreamCaptureMode mode)
 {
     CUstreamCaptureMode before = thread_mode;
     CUstreamCaptureMode exchanged = mode;
@@ -387,16 +377,6 @@ static CUstreamCaptureMode exchange_mode(CUstreamCaptureMode mode)
         sc_real.cuThreadExchangeStreamCaptureMode(&exchanged) == CUDA_SUCCESS)
         thread_mode = mode;
     return before;
-}
-
-CUstreamCaptureMode sc_captures_relax(void)
-{
-    return exchange_mode(CU_STREAM_CAPTURE_MODE_RELAXED);
-}
-
-void sc_captures_unrelax(CUstreamCaptureMode before)
-{
-    exchange_mode(before);
 }
 
 CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)

@@ -137,12 +137,11 @@ bool sc_captures_is_own(const struct sc_capture *capture);
  * there is none. */
 bool sc_captures_find_endangered(struct sc_capture *endangered);
 
-/* Makes the thread's capture mode relaxed, so that calls of nested wrappers break no capture.
- * Returns the former mode, for sc_captures_unrelax, which restores it. */
-CUstreamCaptureMode sc_captures_relax(void);
-void sc_captures_unrelax(CUstreamCaptureMode before);
+/* Sets the thread's capture mode: the relaxed one, so that calls of nested wrappers break no
+ * capture, or the former one again, which it returns. */
+CUstreamCaptureMode sc_captures_exchange_mode(CUstreamCaptureMode mode);
 
-/* Returns true if the thread's capture mode is relaxed, by the program or by sc_captures_relax. */
+/* Returns true if the thread's capture mode is relaxed, by the program or by that. */
 bool sc_captures_mode_is_relaxed(void);
 
 #endif

@@ -64,10 +64,9 @@ static bool lock_if(bool (*is_wanted)(const struct sc_stream_record *),
 static void record_fence(void *unused, struct sc_stream_record *stream)
 {
     (void)unused;
-    pthread_mutex_lock(&stream->lock);
+    SC_LOCKED(&stream->lock);
     if (is_own_blocking(stream) && !sc_streams_is_capturing(stream))
         sc_marks_fence_locked(stream);
-    pthread_mutex_unlock(&stream->lock);
 }
 
 void sc_detours_fence_context(struct sc_context *context)
@@ -222,7 +221,7 @@ static struct edges edges_of(struct sc_context *context, CUevent event)
  * if that is impossible. */
 static bool order_before(struct sc_context *context)
 {
-    struct sc_relaxed relaxed = sc_relaxed_begin();
+    SC_RELAXED();
     pthread_mutex_lock(&context->detours.lock);
     bool made = make_private_stream(context);
     if (made) {
@@ -243,7 +242,6 @@ static bool order_before(struct sc_context *context)
         note_joined_work(context->legacy_stream, context->detours.stream);
     }
     pthread_mutex_unlock(&context->detours.lock);
-    sc_relaxed_end(&relaxed);
     return made;
 }
 
@@ -274,7 +272,7 @@ static void make_wait_of_legacy(struct sc_context *context)
  * waits now. */
 static void order_after(struct sc_context *context)
 {
-    struct sc_relaxed relaxed = sc_relaxed_begin();
+    SC_RELAXED();
     pthread_mutex_lock(&context->detours.lock);
     struct edges edges = edges_of(context, context->detours.after);
     struct sc_order_call call;
@@ -289,7 +287,6 @@ static void order_after(struct sc_context *context)
         sc_track_release_point(&sc_track, &after);
     }
     pthread_mutex_unlock(&context->detours.lock);
-    sc_relaxed_end(&relaxed);
 }
 
 /* Makes the wait for a detour that the stream has put off during a capture. */
@@ -297,13 +294,12 @@ void sc_detours_pay(struct sc_stream_record *stream)
 {
     SC_TRACE("detour-pay stream", stream->id);
     SC_KEEP_ERRNO();
-    struct sc_relaxed relaxed = sc_relaxed_begin();
+    SC_RELAXED();
     struct edges edges = edges_of(stream->context, stream->context->detours.after);
     make_owed_wait(&edges, stream);
     note_joined_work(stream->context->detours.stream, stream);
     SC_TRACKED(sc_events_note_wait(track.events, track.order, stream->id,
                                    (uintptr_t)edges.event)); /* in case it is met only now */
-    sc_relaxed_end(&relaxed);
 }
 
 /* Makes all waits that streams of the context have put off. */
@@ -369,7 +365,7 @@ void sc_detour_prepare(struct sc_detour *detour, CUstream *stream)
     SC_KEEP_ERRNO();
     if (enter_gate_and_ask(detour) && sc_captures_are_repaired() && order_before(detour->context)) {
         *stream = detour->stream = detour->context->detours.stream->handle;
-        detour->before = sc_captures_relax();
+        detour->before = sc_captures_exchange_mode(CU_STREAM_CAPTURE_MODE_RELAXED);
     }
 }
 
@@ -505,7 +501,7 @@ static void report_late(const struct sc_detour *detour, CUresult result)
 static void finish_detour(struct sc_detour *detour, CUresult result)
 {
     if (detour->stream) {
-        sc_captures_unrelax(detour->before);
+        sc_captures_exchange_mode(detour->before);
         order_after(detour->context);
     }
     bool refused = sc_driver_is_capture_error(result);

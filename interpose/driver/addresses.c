@@ -31,9 +31,8 @@ uintptr_t sc_address_base(uintptr_t address)
 {
     CUdeviceptr base = 0;
     size_t size_bytes = 0;
-    struct sc_relaxed relaxed = sc_relaxed_begin();
+    SC_RELAXED();
     bool is_known = sc_real.cuMemGetAddressRange_v2 &&
                     sc_real.cuMemGetAddressRange_v2(&base, &size_bytes, address) == CUDA_SUCCESS;
-    sc_relaxed_end(&relaxed);
     return is_known ? (uintptr_t)base : address;
 }

@@ -114,13 +114,12 @@ static void attach_once(void *handle)
     sc_life_start();
     if (!look_up_all(handle, &table))
         return;
-    pthread_mutex_lock(&attach_lock);
+    SC_LOCKED(&attach_lock);
     if (!atomic_load_explicit(&attached, memory_order_relaxed) && sc_handles_init(&wrappers) == 0) {
         fill_locked(&table);
         sc_driver_code_note();
         atomic_store_explicit(&attached, true, memory_order_release);
     }
-    pthread_mutex_unlock(&attach_lock);
 }
 
 bool sc_driver_attach(void *handle)

@@ -134,7 +134,7 @@ static void add_parameters(struct sc_kernel_parameters *read, const struct sc_la
 void sc_kernel_parameters_read(struct sc_kernel_parameters *read, const struct sc_launch *launch)
 {
     SC_NO_CANCELLATION_POINT();
-    struct sc_relaxed relaxed = sc_relaxed_begin();
+    SC_RELAXED();
     read->count = 0;
     read->is_known = true;
     struct block block =
@@ -143,5 +143,4 @@ void sc_kernel_parameters_read(struct sc_kernel_parameters *read, const struct s
         add_parameters(read, launch, block);
     else
         add_block(read, launch, block);
-    sc_relaxed_end(&relaxed);
 }

@@ -17,4 +17,8 @@ struct sc_relaxed {
 struct sc_relaxed sc_relaxed_begin(void);
 void sc_relaxed_end(struct sc_relaxed *relaxed);
 
+/* Is relaxed until the end of the block. */
+#define SC_RELAXED()                                                                               \
+    __attribute__((cleanup(sc_relaxed_end), unused)) struct sc_relaxed relaxed_ = sc_relaxed_begin()
+
 #endif

@@ -1,46 +1,18 @@
 #include "interpose/entry/children.h"
 
-#include <dirent.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/kernel.h"
 #include "common/text.h"
 #include "ledger/statement.h"
 #include "report/file.h"
 
 #include "common/poison.h"
 
-enum { ENTRIES_BYTES = 1024, PATH_BYTES = 96, LINK_BYTES = 256, LIST_BYTES = 1024 };
+enum { PATH_BYTES = 96, LINK_BYTES = 256, LIST_BYTES = 1024 };
 enum { ENTRIES_MAX = 4096 }; /* of a folder that are looked at: the process is about to end */
-
-/* Is given each entry of a folder. True: the walk is over. */
-typedef bool visitor(void *context, const char *folder, const char *name);
-
-/* Calls `visit` for the entries of a folder until it returns true. Makes system calls alone, since
- * a forked child may have no working C library. */
-static bool walk_folder(const char *folder, visitor *visit, void *context)
-{
-    _Alignas(struct dirent64) char entries[ENTRIES_BYTES];
-    bool is_over = false;
-    unsigned left = ENTRIES_MAX;
-    long size;
-    long fd = sc_kernel_call(SYS_openat, AT_FDCWD, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    while (!is_over && left > 0 &&
-           (size = sc_kernel_call(SYS_getdents64, fd, entries, sizeof entries)) > 0)
-        for (long at = 0; at < size && !is_over && left > 0; left--) {
-            const struct dirent64 *entry = (const struct dirent64 *)(entries + at);
-            is_over = entry->d_name[0] != '.' && visit(context, folder, entry->d_name);
-            at += entry->d_reclen;
-        }
-    sc_kernel_call(SYS_close, fd);
-    return is_over;
-}
 
 /* Puts a path together. */
 static const char *path_of(char path[PATH_BYTES], const char *folder, const char *name,
@@ -66,7 +38,7 @@ static void add_child(struct sc_statement *statement, const char *pid)
 {
     char path[PATH_BYTES];
     if (statement->child_count == SC_STATEMENT_CHILDREN ||
-        !walk_folder(path_of(path, "/proc", pid, "/fd"), is_device_file, NULL))
+        !sc_file_each_entry(path_of(path, "/proc", pid, "/fd"), ENTRIES_MAX, is_device_file, NULL))
         return;
     struct sc_statement_child *child = &statement->children[statement->child_count++];
     child->pid = atoi(pid);
@@ -91,5 +63,5 @@ static bool add_children_of(void *statement, const char *folder, const char *nam
 
 void sc_children_find(struct sc_statement *statement)
 {
-    walk_folder("/proc/self/task", add_children_of, statement);
+    sc_file_each_entry("/proc/self/task", ENTRIES_MAX, add_children_of, statement);
 }

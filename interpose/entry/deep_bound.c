@@ -15,6 +15,7 @@
 #include "common/objects.h"
 #include "interpose/base/exported.h"
 #include "interpose/base/loader.h"
+#include "interpose/base/object_range.h"
 
 #include "common/poison.h"
 
@@ -27,8 +28,8 @@ static _Atomic unsigned long long objects_done, closed_then;
 struct object {
     size_t index;              /* in the loader's list */
     unsigned long long closed; /* objects closed so far, by the loader's count */
-    uintptr_t start, end;
-    uintptr_t sealed_start, sealed_end; /* made read-only by the loader (RELRO) */
+    struct sc_object_range range;
+    struct sc_object_range sealed; /* made read-only by the loader (RELRO) */
     char name[PATH_MAX];
     const ElfW(Sym) * symbols;
     const char *names;
@@ -45,19 +46,14 @@ static uintptr_t page_of(uintptr_t address)
 /* Stores where the object lies in memory, and which part of it the loader has made read-only. */
 static void note_segments(struct object *object, const struct dl_phdr_info *info)
 {
-    object->start = UINTPTR_MAX;
-    object->end = object->sealed_start = object->sealed_end = 0;
+    object->range = sc_object_range_in(info);
+    object->sealed = (struct sc_object_range){0, 0};
     for (unsigned i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
-        uintptr_t start = info->dlpi_addr + segment->p_vaddr, end = start + segment->p_memsz;
-        if (segment->p_type == PT_LOAD && start < object->start)
-            object->start = start;
-        if (segment->p_type == PT_LOAD && end > object->end)
-            object->end = end;
-        if (segment->p_type == PT_GNU_RELRO) {
-            object->sealed_start = page_of(start);
-            object->sealed_end = page_of(end);
-        }
+        uintptr_t start = info->dlpi_addr + segment->p_vaddr;
+        if (segment->p_type == PT_GNU_RELRO)
+            object->sealed =
+                (struct sc_object_range){page_of(start), page_of(start + segment->p_memsz)};
     }
 }
 
@@ -113,14 +109,14 @@ static bool is_of_function(const ElfW(Rela) * relocation)
 
 static bool protect_sealed(const struct object *object, int protection)
 {
-    return sc_kernel_call(SYS_mprotect, object->sealed_start,
-                          object->sealed_end - object->sealed_start, protection) == 0;
+    return sc_kernel_call(SYS_mprotect, object->sealed.start,
+                          object->sealed.end - object->sealed.start, protection) == 0;
 }
 
 /* Makes calls through this slot go to `function`. */
 static void store_into_slot(const struct object *object, uintptr_t slot, void *function)
 {
-    bool is_sealed = slot - object->sealed_start < object->sealed_end - object->sealed_start;
+    bool is_sealed = sc_object_range_holds(&object->sealed, slot);
     if (is_sealed && !protect_sealed(object, PROT_READ | PROT_WRITE))
         return;
     atomic_store_explicit((_Atomic(void *) *)slot, function, memory_order_release);
@@ -134,7 +130,7 @@ static void store_into_slot(const struct object *object, uintptr_t slot, void *f
 static bool is_bound_to(const struct object *object, uintptr_t slot, const void *function)
 {
     uintptr_t held = atomic_load_explicit((_Atomic(uintptr_t) *)slot, memory_order_acquire);
-    return held == (uintptr_t)function || held - object->start < object->end - object->start;
+    return held == (uintptr_t)function || sc_object_range_holds(&object->range, held);
 }
 
 /* Binds the slot to what dlsym returns while our hooks are in place, if the loader's result is
@@ -211,7 +207,7 @@ static void bind_found(struct object *object)
     if (!object->handle)
         return;
     if (dlinfo(object->handle, RTLD_DI_LINKMAP, &map) == 0 && map->l_ld &&
-        (uintptr_t)map->l_ld - object->start < object->end - object->start)
+        sc_object_range_holds(&object->range, (uintptr_t)map->l_ld))
         bind_object(object, map);
     SC_NEXT(close_function *, "dlclose")(object->handle);
 }

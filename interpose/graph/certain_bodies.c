@@ -2,51 +2,15 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
-#include "common/handles.h"
-#include "common/own_pages.h"
 #include "interpose/graph/conditional_bodies.h"
 #include "interpose/graph/driver_nodes.h"
 #include "interpose/graph/node_walk.h"
+#include "interpose/graph/reached.h"
 
 #include "common/poison.h"
 
 enum { NODES_MAX = 4096 }; /* in a larger graph no body is looked for */
-
-/* The search for kernels that may run before a conditional node. */
-struct search {
-    const CUgraphNode *nodes;
-    size_t count;
-    CUgraphNode *queue, *found; /* each has room for all nodes */
-    struct sc_handles behind;   /* the conditional node, and the nodes behind it */
-};
-
-/* Adds a node to the queue, unless it was met before. Returns false if there is no memory. */
-static bool enqueue_node(struct search *search, CUgraphNode node, size_t *length)
-{
-    if (sc_handles_get(&search->behind, (uintptr_t)node))
-        return true;
-    search->queue[(*length)++] = node;
-    return *length <= search->count && sc_handles_put(&search->behind, (uintptr_t)node, 1) == 0;
-}
-
-/* Finds all nodes to which edges lead from `node`, directly or not. Returns false if they cannot be
- * known. */
-static bool find_nodes_behind(struct search *search, CUgraphNode node)
-{
-    size_t length = 0;
-    bool known = enqueue_node(search, node, &length);
-    for (size_t next = 0; known && next < length; next++) {
-        size_t count = search->count;
-        known = sc_driver_nodes_ask_next_to(search->queue[next], SC_WAY_BEHIND, search->found,
-                                            &count) &&
-                count <= search->count;
-        for (size_t i = 0; known && i < count; i++)
-            known = enqueue_node(search, search->found[i], &length);
-    }
-    return known;
-}
 
 /* Ends the walk over nodes at the first kernel. */
 static enum sc_step stop_at_kernel(void *found, struct sc_walked_graph *in, CUgraphNode node,
@@ -67,33 +31,17 @@ static bool has_kernel(CUgraphNode node)
     return found;
 }
 
-/* Do all kernels of the graph come after the node? */
-static bool is_ahead_of_kernels(struct search *search, CUgraphNode node)
-{
-    bool none = find_nodes_behind(search, node);
-    for (size_t i = 0; none && i < search->count; i++)
-        none = sc_handles_get(&search->behind, (uintptr_t)search->nodes[i]) ||
-               !has_kernel(search->nodes[i]);
-    return none;
-}
-
-/* Does the node come before all kernels of the graph, so that none can decide whether it runs? Maps
- * the memory for the search. */
+/* Does the node come before all kernels of the graph, so that none can decide whether it runs? */
 static bool is_before_kernels(const CUgraphNode *nodes, size_t count, CUgraphNode node)
 {
-    struct search search = {.nodes = nodes, .count = count};
-    size_t size_bytes = 2 * (count + 1) * sizeof *search.queue;
-    bool certain = false;
-    search.queue = sc_pages_map(size_bytes);
-    if (!search.queue)
+    struct sc_reached behind;
+    if (!sc_reached_begin(&behind, count))
         return false;
-    search.found = search.queue + count + 1;
-    if (sc_handles_init(&search.behind) == 0) {
-        certain = is_ahead_of_kernels(&search, node);
-        sc_handles_destroy(&search.behind);
-    }
-    sc_pages_unmap(search.queue, size_bytes);
-    return certain;
+    bool is_first = sc_reached_from(&behind, node, SC_WAY_BEHIND, NULL, NULL);
+    for (size_t i = 0; is_first && i < count; i++)
+        is_first = nodes[i] == node || sc_reached_has(&behind, nodes[i]) || !has_kernel(nodes[i]);
+    sc_reached_end(&behind);
+    return is_first;
 }
 
 /* The body that the first value chooses is certain to run if no kernel can change the value before.

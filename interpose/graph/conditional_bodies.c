@@ -14,7 +14,7 @@
 
 #include "common/poison.h"
 
-enum { NO_BODY = UINT32_MAX };
+enum { NO_BODY = UINT32_MAX, CHOSEN = UINT32_MAX - 1 };
 
 /* One body of a node. */
 struct body {
@@ -106,7 +106,7 @@ static bool are_values_ready_locked(void) SC_REQUIRES(bodies_lock)
 void sc_conditional_bodies_note_handle(CUgraph graph, CUgraphConditionalHandle handle,
                                        bool has_value, unsigned value)
 {
-    pthread_mutex_lock(&bodies_lock);
+    SC_LOCKED(&bodies_lock);
     if (handle && are_values_ready_locked()) {
         sc_handles_remove(&values, (uintptr_t)handle);
         sc_handles_remove(&owners, (uintptr_t)handle);
@@ -114,7 +114,6 @@ void sc_conditional_bodies_note_handle(CUgraph graph, CUgraphConditionalHandle h
             sc_handles_put(&owners, (uintptr_t)handle, (uint64_t)(uintptr_t)graph) == 0)
             sc_handles_put(&values, (uintptr_t)handle, (uint64_t)value + 1);
     }
-    pthread_mutex_unlock(&bodies_lock);
 }
 
 /* Takes the first value of the condition's handle, plus 1, since a handle serves one node. Returns
@@ -153,44 +152,48 @@ void sc_conditional_bodies_note(CUgraph graph, CUgraphNode node,
     uint32_t count = params->phGraph_out ? params->size : 0;
     if (!count)
         return;
-    pthread_mutex_lock(&bodies_lock);
+    SC_LOCKED(&bodies_lock);
     struct sc_conditional_bodies *bodies =
         is_ready_locked(&by_node) ? sc_arena_alloc(&memory, bytes_of(count)) : NULL;
-    if (bodies) {
-        bodies->node = node;
-        bodies->next = NULL;
-        bodies->count = count;
-        bodies->chosen = chosen_locked(graph, params);
-        for (uint32_t i = 0; i < count; i++)
-            bodies->list[i] = (struct body){params->phGraph_out[i], 0};
-        enter_bodies_locked(bodies);
-    }
-    pthread_mutex_unlock(&bodies_lock);
+    if (!bodies)
+        return;
+    *bodies = (struct sc_conditional_bodies){
+        .node = node, .count = count, .chosen = chosen_locked(graph, params)};
+    for (uint32_t i = 0; i < count; i++)
+        bodies->list[i] = (struct body){params->phGraph_out[i], 0};
+    enter_bodies_locked(bodies);
+}
+
+/* Returns the node's body of this index, or the CHOSEN one; NULL: there is none. */
+static CUgraph body_of(CUgraphNode node, uint32_t index)
+{
+    if (!sc_conditional_bodies_exist())
+        return NULL;
+    SC_LOCKED(&bodies_lock);
+    const struct sc_conditional_bodies *bodies = find_locked(node);
+    if (bodies && index == CHOSEN)
+        index = bodies->chosen;
+    return bodies && index < bodies->count ? bodies->list[index].graph : NULL;
 }
 
 CUgraph sc_conditional_bodies_at(CUgraphNode node, uint32_t index)
 {
-    if (!sc_conditional_bodies_exist())
-        return NULL;
-    pthread_mutex_lock(&bodies_lock);
-    const struct sc_conditional_bodies *bodies = find_locked(node);
-    CUgraph graph = bodies && index < bodies->count ? bodies->list[index].graph : NULL;
-    pthread_mutex_unlock(&bodies_lock);
-    return graph;
+    return body_of(node, index);
 }
 
 /* Which body that is was found when the node was added. */
 CUgraph sc_conditional_bodies_chosen(CUgraphNode node)
 {
-    pthread_mutex_lock(&bodies_lock);
-    const struct sc_conditional_bodies *bodies =
-        sc_conditional_bodies_exist() ? find_locked(node) : NULL;
-    uint32_t chosen = bodies ? bodies->chosen : NO_BODY;
-    pthread_mutex_unlock(&bodies_lock);
-    return chosen == NO_BODY ? NULL : sc_conditional_bodies_at(node, chosen);
+    return body_of(node, CHOSEN);
 }
 
 /* ---- the end ---- */
+
+static struct sc_conditional_bodies *take_bodies_of(CUgraphNode node)
+{
+    SC_LOCKED(&bodies_lock);
+    return remove_locked(node);
+}
 
 /* Takes the bodies of a node. The walk calls this after what is inside of the node, so the bodies
  * within them are taken already. */
@@ -201,9 +204,7 @@ static void take_node(void *context, struct sc_walked_graph *in, CUgraphNode nod
     (void)in;
     if (type != CU_GRAPH_NODE_TYPE_CONDITIONAL)
         return;
-    pthread_mutex_lock(&bodies_lock);
-    struct sc_conditional_bodies *bodies = remove_locked(node);
-    pthread_mutex_unlock(&bodies_lock);
+    struct sc_conditional_bodies *bodies = take_bodies_of(node);
     if (!bodies)
         return;
     bodies->next = *taken;
@@ -241,30 +242,17 @@ struct sc_conditional_bodies *sc_conditional_bodies_take_of_node(CUgraphNode nod
     return taken;
 }
 
-/* Restores the bodies, since the driver has refused to destroy them. */
-void sc_conditional_bodies_put_back(struct sc_conditional_bodies *taken)
+/* If the driver has refused, attaches the bodies again; else forgets what they did. */
+void sc_conditional_bodies_end(struct sc_conditional_bodies *taken, bool destroyed)
 {
     for (struct sc_conditional_bodies *next; taken; taken = next) {
         next = taken->next;
         for (uint32_t i = 0; i < taken->count; i++)
-            if (taken->list[i].detached)
+            if (taken->list[i].detached && !destroyed)
                 SC_TRACKED(sc_graphs_attach(track.graphs, taken->list[i].detached));
-        pthread_mutex_lock(&bodies_lock);
-        enter_bodies_locked(taken);
-        pthread_mutex_unlock(&bodies_lock);
-    }
-}
-
-/* Forgets what the bodies did, which are destroyed. */
-void sc_conditional_bodies_end(struct sc_conditional_bodies *taken)
-{
-    for (struct sc_conditional_bodies *next; taken; taken = next) {
-        next = taken->next;
-        for (uint32_t i = 0; i < taken->count; i++)
-            if (taken->list[i].detached)
+            else if (taken->list[i].detached)
                 sc_reaper_remove_graph(taken->list[i].detached);
-        pthread_mutex_lock(&bodies_lock);
-        free_bodies_locked(taken);
-        pthread_mutex_unlock(&bodies_lock);
+        SC_LOCKED(&bodies_lock);
+        (destroyed ? free_bodies_locked : enter_bodies_locked)(taken);
     }
 }

@@ -39,16 +39,14 @@ CUgraph sc_conditional_bodies_at(CUgraphNode node, uint32_t index);
  * a launch reaches the node. NULL: none, or the value is not known. */
 CUgraph sc_conditional_bodies_chosen(CUgraphNode node);
 
-/* Called around the call that destroys a graph or a node. The first two are called before it. They
- * take all bodies within the graph or node out of the tables, with what the tracker knows of them,
- * since the driver may give their handles to other graphs before it returns. They return the
- * bodies, or NULL if there are none. After the call, sc_conditional_bodies_end frees them; if the
- * driver has refused, sc_conditional_bodies_put_back restores them. Pre: no thread changes the
- * graph. Taking calls the driver. */
+/* Called around the call that destroys a graph or a node. Before the call, take all bodies within
+ * out of the tables, with what the tracker knows of them, since the driver may give their handles
+ * to other graphs before it returns. Return them, or NULL if there are none. After the call,
+ * sc_conditional_bodies_end frees them, or restores them if the driver has refused. Pre: no thread
+ * changes the graph. Taking calls the driver. */
 struct sc_conditional_bodies;
 struct sc_conditional_bodies *sc_conditional_bodies_take_of_graph(CUgraph graph);
 struct sc_conditional_bodies *sc_conditional_bodies_take_of_node(CUgraphNode node);
-void sc_conditional_bodies_put_back(struct sc_conditional_bodies *taken);
-void sc_conditional_bodies_end(struct sc_conditional_bodies *taken);
+void sc_conditional_bodies_end(struct sc_conditional_bodies *taken, bool destroyed);
 
 #endif

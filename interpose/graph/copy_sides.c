@@ -108,68 +108,19 @@ struct sc_copy_sides sc_copy_sides_of_3d_peer(const CUDA_MEMCPY3D_PEER *copy)
     return copy ? SIDES_3D(copy) : (struct sc_copy_sides){0};
 }
 
-/* Returns one side of a copy, at any address. `is_host`: whether an address without a range counts
- * as host memory. */
-static struct sc_copy_side side_at(uintptr_t address, size_t size_bytes,
-                                   bool (*is_host)(CUdeviceptr))
+struct sc_copy_side sc_copy_side_at(enum sc_side_as as, uintptr_t address, size_t size_bytes)
 {
     struct sc_copy_side side = {.shape = {address, size_bytes, size_bytes, 1}};
+    side.named_host = as == SC_SIDE_HOST;
     side.known = find_kind(address, &side.kind);
-    side.host = side.known ? side.kind != SC_MANAGED : is_host(address);
+    side.device = as == SC_SIDE_DEVICE && !side.known;
+    if (side.known)
+        side.host = side.kind != SC_MANAGED;
+    else
+        side.host = as == SC_SIDE_HOST ||
+                    (as == SC_SIDE_ASKED && sc_address_is_pageable(address)) ||
+                    (as == SC_SIDE_UNIFIED && !sc_address_is_device(address));
     side.used = (side.known || side.host) && size_bytes;
-    return side;
-}
-
-/* For side_at: memory without a range is the host's, as the call says. */
-static bool is_any(CUdeviceptr address)
-{
-    (void)address;
-    return true;
-}
-
-/* For side_at: memory without a range is not the host's. */
-static bool is_none(CUdeviceptr address)
-{
-    (void)address;
-    return false;
-}
-
-static bool is_no_device_address(CUdeviceptr address)
-{
-    return !sc_address_is_device(address);
-}
-
-struct sc_copy_side sc_copy_side_at(CUdeviceptr address, size_t size_bytes)
-{
-    return side_at(address, size_bytes, sc_address_is_pageable);
-}
-
-struct sc_copy_side sc_copy_side_of_host(const void *address, size_t size_bytes)
-{
-    struct sc_copy_side side = side_at((uintptr_t)address, size_bytes, is_any);
-    side.named_host = true;
-    return side;
-}
-
-struct sc_copy_side sc_copy_side_unified(CUdeviceptr address, size_t size_bytes)
-{
-    return side_at(address, size_bytes, is_no_device_address);
-}
-
-struct sc_copy_side sc_copy_side_pinned(CUdeviceptr address, size_t size_bytes)
-{
-    return side_at(address, size_bytes, is_none);
-}
-
-/* Returns one side of a copy, at an address that the call names as device memory, where managed or
- * pinned memory may lie. */
-struct sc_copy_side sc_copy_side_of_device(CUdeviceptr address, size_t size_bytes)
-{
-    struct sc_copy_side side = {.shape = {address, size_bytes, size_bytes, 1}};
-    side.known = find_kind(address, &side.kind);
-    side.device = !side.known;
-    side.host = side.known && side.kind != SC_MANAGED;
-    side.used = side.known && size_bytes;
     return side;
 }
 
@@ -191,10 +142,10 @@ static void ask_where_staged(struct sc_copy_sides *sides)
 {
     struct sc_copy_side *src = &sides->src, *dst = &sides->dst;
     if (!dst->known)
-        set_pageable(dst, is_no_device_address(dst->shape.address));
+        set_pageable(dst, !sc_address_is_device(dst->shape.address));
     bool may_wait = dst->host || sc_shape_hull_bytes(&src->shape) > SC_COPY_STAGED_BYTES;
     if (!src->known && may_wait)
-        set_pageable(src, is_no_device_address(src->shape.address));
+        set_pageable(src, !sc_address_is_device(src->shape.address));
     else
         src->unasked = !src->known;
 }
@@ -205,24 +156,15 @@ static void ask_in_place(struct sc_copy_side *side)
         set_pageable(side, sc_address_is_pageable(side->shape.address));
 }
 
-/* Finds what the tracker knows of the side. The driver is not asked yet. */
-static void find_side(struct sc_copy_side *side, CUdeviceptr address, size_t size_bytes)
-{
-    side->shape = (struct sc_shape){address, size_bytes, size_bytes, 1};
-    side->known = side->used = find_kind(address, &side->kind);
-    side->host = side->known && side->kind != SC_MANAGED;
-}
-
 /* Stores what is known of both sides without asking. Returns false if the copy has no bytes. */
 static bool find_sides(struct sc_copy_sides *sides, CUdeviceptr dst, CUdeviceptr src,
                        size_t size_bytes)
 {
-    memset(sides, 0, sizeof *sides);
-    sides->is_empty = size_bytes == 0;
+    *sides = (struct sc_copy_sides){.is_empty = size_bytes == 0};
     if (sides->is_empty)
         return false;
-    find_side(&sides->src, src, size_bytes);
-    find_side(&sides->dst, dst, size_bytes);
+    sides->src = sc_copy_side_at(SC_SIDE_KNOWN, src, size_bytes);
+    sides->dst = sc_copy_side_at(SC_SIDE_KNOWN, dst, size_bytes);
     return true;
 }
 

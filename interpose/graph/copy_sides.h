@@ -72,17 +72,14 @@ struct sc_copy_sides sc_copy_sides_of_2d(const CUDA_MEMCPY2D *copy);
 struct sc_copy_sides sc_copy_sides_of_3d(const CUDA_MEMCPY3D *copy);
 struct sc_copy_sides sc_copy_sides_of_3d_peer(const CUDA_MEMCPY3D_PEER *copy);
 
-/* Return one side of a contiguous copy. They differ in what counts as host memory where the tracker
- * knows no range, as the comment of each says: */
-struct sc_copy_side sc_copy_side_at(CUdeviceptr address, size_t size_bytes);      /* if pageable */
-struct sc_copy_side sc_copy_side_of_host(const void *address, size_t size_bytes); /* always */
-struct sc_copy_side sc_copy_side_unified(CUdeviceptr address,
-                                         size_t size_bytes); /* if they are no device's */
-struct sc_copy_side sc_copy_side_pinned(CUdeviceptr address, size_t size_bytes); /* never */
+/* As what memory counts where no range is known: as what the driver says, when it is asked whether
+ * the memory is pageable; as host memory, which the call names so; as host memory, unless the
+ * driver says that it is a device's; as device memory; as neither. */
+enum sc_side_as { SC_SIDE_ASKED, SC_SIDE_HOST, SC_SIDE_UNIFIED, SC_SIDE_DEVICE, SC_SIDE_KNOWN };
 
-/* Returns the side at memory that the call names as device memory. If a range is known there, the
- * side is that range's memory. */
-struct sc_copy_side sc_copy_side_of_device(CUdeviceptr address, size_t size_bytes);
+/* Returns one side of a contiguous copy. If a range is known there, the side is that range's
+ * memory. */
+struct sc_copy_side sc_copy_side_at(enum sc_side_as as, uintptr_t address, size_t size_bytes);
 
 /* Store the sides of a contiguous asynchronous copy. _unified: between unified addresses;
  * _of_device: between addresses that the call names as device memory. They ask the driver only

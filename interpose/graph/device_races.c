@@ -41,9 +41,10 @@ struct search {
     uint32_t count;
     uint32_t use_count;
     struct use *uses;
-    uint32_t *node_of;         /* the place of each use's node; `count`: the node is not known */
-    struct sc_handles by_node; /* nodes -> place + 1 */
-    struct sc_handles by_name; /* the exec's names of nodes -> place + 1 */
+    uint32_t *node_of;   /* the place of each use's node; `count`: the node is not known */
+    sc_name_of *name_of; /* the exec's name of a node, with `context` */
+    const void *context;
+    struct sc_handles by_name; /* these names -> place + 1 */
     uint64_t *rows; /* a row for each node: a bit for each use of the node or of a node before it */
     uint32_t row_words;
     CUgraphNode *found; /* what one question to the driver has found */
@@ -89,6 +90,12 @@ static bool add_bits(uint64_t *row, const uint64_t *before, uint32_t words)
     return changed;
 }
 
+/* Returns the place of a node plus 1; 0: it is none of the graph's. */
+static uint64_t place_of(struct search *search, CUgraphNode node)
+{
+    return sc_handles_get(&search->by_name, search->name_of(search->context, node));
+}
+
 /* Adds the uses that come before the nodes on which `node` depends. Returns false if these nodes
  * cannot be known. */
 static bool add_uses_before(struct search *search, uint32_t node, bool *changed)
@@ -97,7 +104,7 @@ static bool add_uses_before(struct search *search, uint32_t node, bool *changed)
     if (!sc_driver_nodes_ask_next_to(search->nodes[node], SC_WAY_BEFORE, search->found, &count))
         return false;
     for (size_t i = 0; i < count && i < search->count; i++) {
-        uint64_t place = sc_handles_get(&search->by_node, (uintptr_t)search->found[i]);
+        uint64_t place = place_of(search, search->found[i]);
         if (place)
             *changed |= add_bits(uses_before(search, node),
                                  uses_before(search, (uint32_t)place - 1), search->row_words);
@@ -178,13 +185,13 @@ static void note_races(const struct search *search, const struct sc_call *call)
 
 /* ---- the memory for it ---- */
 
-/* Fills the tables, and finds the index of each use's node. */
-static bool index_nodes(struct search *search, sc_name_of *name_of, const void *context)
+/* Fills the table, and finds the index of each use's node. */
+static bool index_nodes(struct search *search)
 {
     bool named = true;
     for (uint32_t i = 0; named && i < search->count; i++)
-        named = sc_handles_put(&search->by_node, (uintptr_t)search->nodes[i], i + 1) == 0 &&
-                sc_handles_put(&search->by_name, name_of(context, search->nodes[i]), i + 1) == 0;
+        named = sc_handles_put(&search->by_name, search->name_of(search->context, search->nodes[i]),
+                               i + 1) == 0;
     for (uint32_t i = 0; named && i < search->use_count; i++) {
         uint64_t place = sc_handles_get(&search->by_name, search->uses[i].is->node);
         search->node_of[i] = place ? (uint32_t)place - 1 : search->count;
@@ -192,29 +199,8 @@ static bool index_nodes(struct search *search, sc_name_of *name_of, const void *
     return named;
 }
 
-static void find_races(struct search *search, const struct sc_call *call, sc_name_of *name_of,
-                       const void *context)
-{
-    if (index_nodes(search, name_of, context) && find_uses_before(search))
-        note_races(search, call);
-}
-
-/* Finds races, when the tables of nodes are made. */
-static void find_with_tables(struct search *search, const struct sc_call *call, sc_name_of *name_of,
-                             const void *context)
-{
-    if (sc_handles_init(&search->by_node) != 0)
-        return;
-    if (sc_handles_init(&search->by_name) == 0) {
-        find_races(search, call, name_of, context);
-        sc_handles_destroy(&search->by_name);
-    }
-    sc_handles_destroy(&search->by_node);
-}
-
 /* Maps memory for the tables and the driver's answers, in one piece. */
-static void find_in_pages(struct search *search, const struct sc_call *call, sc_name_of *name_of,
-                          const void *context)
+static void find_in_pages(struct search *search, const struct sc_call *call)
 {
     search->row_words = (search->use_count + WORD_BITS - 1) / WORD_BITS;
     size_t rows_bytes = (size_t)search->count * search->row_words * sizeof *search->rows;
@@ -226,7 +212,11 @@ static void find_in_pages(struct search *search, const struct sc_call *call, sc_
     search->rows = (uint64_t *)(void *)pages;
     search->found = (CUgraphNode *)(void *)(pages + rows_bytes);
     search->node_of = (uint32_t *)(void *)(pages + rows_bytes + found_bytes);
-    find_with_tables(search, call, name_of, context);
+    if (sc_handles_init(&search->by_name) == 0) {
+        if (index_nodes(search) && find_uses_before(search))
+            note_races(search, call);
+        sc_handles_destroy(&search->by_name);
+    }
     sc_pages_unmap(pages, size_bytes);
 }
 
@@ -257,7 +247,9 @@ void sc_device_races_find(const struct sc_graph_call *made, CUgraph graph, const
     struct search search = {.exec = sc_track_graph(&sc_track, made->graph, &exec),
                             .graph = (uintptr_t)graph,
                             .nodes = nodes,
-                            .count = (uint32_t)count};
+                            .count = (uint32_t)count,
+                            .name_of = name_of,
+                            .context = context};
     size_t size_bytes = USES_MAX * sizeof *search.uses;
     /* The first test is of an overflow: places have 32 bits. */
     if (count != search.count || !search.exec || search.exec->device_count < 2 ||
@@ -268,6 +260,6 @@ void sc_device_races_find(const struct sc_graph_call *made, CUgraph graph, const
         return;
     collect_uses(&search);
     if (has_any_race(&search))
-        find_in_pages(&search, made->by, name_of, context);
+        find_in_pages(&search, made->by);
     sc_pages_unmap(search.uses, size_bytes);
 }

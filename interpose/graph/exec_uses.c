@@ -423,13 +423,15 @@ static void end_graph(void *context, struct sc_walked_graph *graph, const CUgrap
     if (!graph->flag || !names_memory(level.making->call->graph))
         return;
     bool known = note_notifiers(&level, nodes, count);
-    bool all = sc_unjudged_each(nodes, count, known ? is_all_seen : NULL, unjudge_around, &level);
+    bool all = sc_unjudged_find(nodes, count, SC_BEFORE_SIGNAL, known ? is_all_seen : NULL,
+                                unjudge_around, &level);
+    all &= sc_unjudged_find(nodes, count, SC_BEHIND_WAIT, NULL, unjudge_around, &level);
     if (!sc_device_nodes_are_watched())
         return;
     if (graph->depth == 0 && level.making->has_hosts)
-        all &= sc_unjudged_behind_hosts(nodes, count, unjudge_around, &level);
+        all &= sc_unjudged_find(nodes, count, SC_BEHIND_HOST_NODE, NULL, unjudge_around, &level);
     if (level.making->has_unseen)
-        all &= sc_unjudged_behind_unseen(nodes, count, unjudge_around, &level);
+        all &= sc_unjudged_find(nodes, count, SC_BEHIND_UNSEEN, NULL, unjudge_around, &level);
     if (!all)
         SC_TRACKED(sc_graphs_leave_out_device(track.graphs, level.making->call->graph));
 }
@@ -470,13 +472,12 @@ static void note_redirected(const struct sc_stack_sources *redirects, const stru
 static void note_exec(struct making making, CUgraph graph, const struct sc_stack_sources *redirects)
 {
     const struct sc_graph_call *call = making.call;
-    struct sc_relaxed relaxed = sc_relaxed_begin();
+    SC_RELAXED();
     const struct sc_context *context = sc_contexts_current();
     SC_TRACKED(sc_graphs_begin_exec(track.graphs, call->graph, context ? context->legacy : 0));
     note_nodes(&making, graph, NULL);
     note_redirected(redirects, &making);
     SC_TRACKED(sc_graphs_end_exec(track.graphs, call->graph, !making.works));
-    sc_relaxed_end(&relaxed);
 }
 
 /* Finds the names that the exec has for the nodes of another graph, by which it was updated. Like

@@ -155,15 +155,6 @@ void sc_node_uses_note_device(const struct sc_graph_call *call, uintptr_t node,
     sc_device_nodes_add(call, &base, uses->of, uses->count);
 }
 
-/* Notes what a node does with device memory. */
-static void note_sides_of_device(const struct sc_graph_call *call, uintptr_t node,
-                                 const struct sc_copy_sides *sides)
-{
-    struct sc_device_uses uses = {.count = 0};
-    sc_copy_sides_add_device(sides, &uses);
-    sc_node_uses_note_device(call, node, &uses);
-}
-
 /* Notes one end of a node's copy, if host memory lies there. */
 static void note_side(const struct sc_graph_call *call, uintptr_t node, enum sc_direction direction,
                       const struct sc_copy_side *side)
@@ -172,6 +163,20 @@ static void note_side(const struct sc_graph_call *call, uintptr_t node, enum sc_
         return;
     struct sc_graph_use use = sc_node_uses_of_side(node, direction, side);
     sc_node_uses_add(call, &use, &side->fold);
+}
+
+/* Notes both sides of a node's copy or memset. A memset of memory without a range is one of device
+ * memory. */
+static void note_sides(const struct sc_graph_call *call, uintptr_t node,
+                       const struct sc_copy_sides *sides)
+{
+    struct sc_device_uses uses = {.count = 0};
+    if (!sides->is_fill)
+        note_side(call, node, SC_H2D, &sides->src);
+    if (!sides->is_fill || sides->dst.known)
+        note_side(call, node, sides->is_fill ? SC_MEMSET : SC_D2H, &sides->dst);
+    sc_copy_sides_add_device(sides, &uses);
+    sc_node_uses_note_device(call, node, &uses);
 }
 
 static struct sc_copy_sides sides_of_copy(const CUDA_MEMCPY3D *copy)
@@ -186,9 +191,7 @@ void sc_node_uses_note_copy(const struct sc_graph_call *call, uintptr_t node,
                             const CUDA_MEMCPY3D *copy)
 {
     struct sc_copy_sides sides = sides_of_copy(copy);
-    note_side(call, node, SC_H2D, &sides.src);
-    note_side(call, node, SC_D2H, &sides.dst);
-    note_sides_of_device(call, node, &sides);
+    note_sides(call, node, &sides);
 }
 
 /* Returns the memory that a memset node fills. */
@@ -198,7 +201,7 @@ static struct sc_copy_side side_of_memset(const CUDA_MEMSET_NODE_PARAMS *fill)
     struct sc_copy_side side = {0};
     if (!width || !fill->height)
         return side;
-    side = sc_copy_side_at(fill->dst, width);
+    side = sc_copy_side_at(SC_SIDE_ASKED, fill->dst, width);
     /* pinned memory that was freed since is not known any more, and still a use */
     side.used = true;
     side.shape.rows = fill->height;
@@ -217,9 +220,7 @@ void sc_node_uses_note_memset(const struct sc_graph_call *call, uintptr_t node,
                               const CUDA_MEMSET_NODE_PARAMS *fill)
 {
     struct sc_copy_sides sides = sides_of_memset(fill);
-    note_sides_of_device(call, node, &sides);
-    sides.dst.used = sides.dst.known;
-    note_side(call, node, SC_MEMSET, &sides.dst);
+    note_sides(call, node, &sides);
 }
 
 /* Asks the driver what memory a copy or memset node uses. Returns false if it is no such node, or

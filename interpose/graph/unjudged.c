@@ -1,11 +1,10 @@
 #include "interpose/graph/unjudged.h"
 
-#include "common/handles.h"
-#include "common/own_pages.h"
 #include "interpose/driver/driver.h"
 #include "interpose/graph/driver_nodes.h"
 #include "interpose/graph/memory_ops.h"
 #include "interpose/graph/node_walk.h"
+#include "interpose/graph/reached.h"
 
 #include "common/poison.h"
 
@@ -40,74 +39,54 @@ bool sc_unjudged_awaits_host(CUgraphNode node, CUgraphNodeType type)
            type == CU_GRAPH_NODE_TYPE_WAIT_EVENT;
 }
 
-bool sc_unjudged_awaits_unseen(CUgraphNode node, CUgraphNodeType type)
+/* Does the node wait for a value or a semaphore? Host nodes and waits for events do not count here:
+ * whether the library sees those is known in other ways. */
+static bool awaits_unseen(CUgraphNode node, CUgraphNodeType type)
 {
     return type == CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT ||
            (type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP && ops_of_node(node).waits);
 }
 
+static bool is_host(CUgraphNode node, CUgraphNodeType type)
+{
+    (void)node;
+    return type == CU_GRAPH_NODE_TYPE_HOST;
+}
+
 /* The search for nodes that are not judged. */
 struct search {
-    const CUgraphNode *nodes;
-    size_t count;
-    sc_is_seen *is_seen;
+    enum sc_unjudged_why why;
     sc_unjudge *unjudge;
     void *context;
 };
 
-/* Calls `unjudge` for all nodes that are reached from waiting[0] along the edges. `waiting` has
- * room for each node once, `found` for all neighbours of a node. Returns false if the driver does
- * not tell some neighbours. */
-static bool unjudge_from(const struct search *search, CUgraphNode *waiting, CUgraphNode *found,
-                         enum sc_way way, enum sc_unjudged_why why, struct sc_handles *visited)
+static void visit_node(void *context, CUgraphNode node)
 {
-    size_t left = 1;
-    bool found_all = true;
-    while (left) {
-        CUgraphNode node = waiting[--left];
-        size_t reached = search->count;
-        if (!sc_driver_nodes_ask_next_to(node, way, found, &reached)) {
-            found_all = false;
-            continue;
-        }
-        for (size_t i = 0; i < reached && i < search->count; i++) {
-            if (sc_handles_get(visited, (uintptr_t)found[i]) ||
-                sc_handles_put(visited, (uintptr_t)found[i], 1) != 0)
-                continue;
-            search->unjudge(search->context, found[i], why);
-            waiting[left++] = found[i];
-        }
-    }
-    return found_all;
+    const struct search *search = context;
+    search->unjudge(search->context, node, search->why);
 }
 
-static bool signal_is_seen(const struct search *search, CUgraphNode node)
+/* A node that notifies the host in a way that the library sees makes no node unjudged. */
+bool sc_unjudged_find(const CUgraphNode *nodes, size_t count, enum sc_unjudged_why why,
+                      sc_is_seen *is_seen, sc_unjudge *unjudge, void *context)
 {
-    return search->is_seen && search->is_seen(search->context, node);
-}
-
-/* Calls `unjudge` for nodes before, or after, each node for which `is_such` returns true. A node
- * that notifies the host in a way that the library sees makes no node unjudged. Returns false if
- * not all were found. */
-static bool unjudge_around(const struct search *search, sc_is_such *is_such,
-                           enum sc_unjudged_why why)
-{
-    enum sc_way way = why == SC_BEFORE_SIGNAL ? SC_WAY_BEFORE : SC_WAY_BEHIND;
-    struct sc_handles visited;
-    size_t count = search->count;
-    CUgraphNode *room = sc_pages_map(2 * count * sizeof *room);
-    bool found_all = false;
-    if (room && sc_handles_init(&visited) == 0) {
-        found_all = true;
-        for (size_t i = 0; i < count; i++)
-            if (sc_node_walk_finds(search->nodes[i], is_such) &&
-                (way == SC_WAY_BEHIND || !signal_is_seen(search, search->nodes[i]))) {
-                room[0] = search->nodes[i];
-                found_all &= unjudge_from(search, room, room + count, way, why, &visited);
-            }
-        sc_handles_destroy(&visited);
-    }
-    sc_pages_unmap(room, 2 * count * sizeof *room);
+    static sc_is_such *const such[] = {
+        [SC_BEFORE_SIGNAL] = sc_unjudged_is_signal,
+        [SC_BEHIND_WAIT] = sc_unjudged_awaits_host,
+        [SC_BEHIND_HOST_NODE] = is_host,
+        [SC_BEHIND_UNSEEN] = awaits_unseen,
+    };
+    struct search search = {why, unjudge, context};
+    struct sc_reached reach;
+    bool found_all = sc_reached_begin(&reach, count);
+    if (!found_all)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (sc_node_walk_finds(nodes[i], such[why]) && !(is_seen && is_seen(context, nodes[i])))
+            found_all &= sc_reached_from(&reach, nodes[i],
+                                         why == SC_BEFORE_SIGNAL ? SC_WAY_BEFORE : SC_WAY_BEHIND,
+                                         visit_node, &search);
+    sc_reached_end(&reach);
     return found_all;
 }
 
@@ -118,34 +97,4 @@ bool sc_unjudged_may_matter(CUgraphNodeType type)
            type == CU_GRAPH_NODE_TYPE_WAIT_EVENT || type == CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL ||
            type == CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT || type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP ||
            type == CU_GRAPH_NODE_TYPE_GRAPH;
-}
-
-/* Calls `unjudge` for each node whose order with the host cannot be seen: those before a signal,
- * and those after a wait. */
-bool sc_unjudged_each(const CUgraphNode *nodes, size_t count, sc_is_seen *is_seen,
-                      sc_unjudge *unjudge, void *context)
-{
-    const struct search search = {nodes, count, is_seen, unjudge, context};
-    bool found_all = unjudge_around(&search, sc_unjudged_is_signal, SC_BEFORE_SIGNAL);
-    return unjudge_around(&search, sc_unjudged_awaits_host, SC_BEHIND_WAIT) && found_all;
-}
-
-static bool is_host(CUgraphNode node, CUgraphNodeType type)
-{
-    (void)node;
-    return type == CU_GRAPH_NODE_TYPE_HOST;
-}
-
-bool sc_unjudged_behind_hosts(const CUgraphNode *nodes, size_t count, sc_unjudge *unjudge,
-                              void *context)
-{
-    const struct search search = {nodes, count, NULL, unjudge, context};
-    return unjudge_around(&search, is_host, SC_BEHIND_HOST_NODE);
-}
-
-bool sc_unjudged_behind_unseen(const CUgraphNode *nodes, size_t count, sc_unjudge *unjudge,
-                               void *context)
-{
-    const struct search search = {nodes, count, NULL, unjudge, context};
-    return unjudge_around(&search, sc_unjudged_awaits_unseen, SC_BEHIND_UNSEEN);
 }

@@ -39,30 +39,23 @@ bool sc_unjudged_awaits_host(CUgraphNode node, CUgraphNodeType type);
 /* Returns true if a node of this type may make other nodes unjudged. Pure. */
 bool sc_unjudged_may_matter(CUgraphNodeType type);
 
-/* Returns true if the node waits for a value or a semaphore. Host nodes and waits for events do not
- * count here: whether the library sees those is known in other ways. */
-bool sc_unjudged_awaits_unseen(CUgraphNode node, CUgraphNodeType type);
-
-/* Calls `unjudge` for each node of a graph that is not to be judged, at most twice for the same
- * reason. `nodes`: all nodes of the graph; the driver is asked for their edges. `is_seen` returns
- * whether the library sees when the node tells the host; NULL: it sees none. Returns false if not
- * all such nodes were found; without memory it finds none. */
+/* Why a node is not to be judged: it stands before a node that tells the host how far the launch
+ * has come, behind one that waits for the host, behind a host node, whether or not the library sees
+ * that run, or behind one that waits for a value or a semaphore. */
 enum sc_unjudged_why {
     SC_BEFORE_SIGNAL,
     SC_BEHIND_WAIT,
-    SC_BEHIND_HOST_NODE, /* only from sc_unjudged_behind_hosts */
-    SC_BEHIND_UNSEEN,    /* only from sc_unjudged_behind_unseen */
+    SC_BEHIND_HOST_NODE,
+    SC_BEHIND_UNSEEN,
 };
+
+/* Calls `unjudge` for each node of a graph that is not to be judged for this reason. `nodes`: all
+ * nodes of the graph; the driver is asked for their edges. `is_seen` returns whether the library
+ * sees what the telling node does; NULL: it sees nothing. Returns false if not all such nodes were
+ * found; without memory it finds none. */
 typedef void sc_unjudge(void *context, CUgraphNode node, enum sc_unjudged_why why);
 typedef bool sc_is_seen(void *context, CUgraphNode node);
-bool sc_unjudged_each(const CUgraphNode *nodes, size_t count, sc_is_seen *is_seen,
-                      sc_unjudge *unjudge, void *context);
-
-/* Call `unjudge` only for the nodes that come after a host node, whether or not the library sees
- * that node run; only for nodes after a wait for a value or a semaphore. */
-bool sc_unjudged_behind_hosts(const CUgraphNode *nodes, size_t count, sc_unjudge *unjudge,
-                              void *context);
-bool sc_unjudged_behind_unseen(const CUgraphNode *nodes, size_t count, sc_unjudge *unjudge,
-                               void *context);
+bool sc_unjudged_find(const CUgraphNode *nodes, size_t count, enum sc_unjudged_why why,
+                      sc_is_seen *is_seen, sc_unjudge *unjudge, void *context);
 
 #endif

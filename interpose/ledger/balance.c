@@ -143,14 +143,13 @@ static void ask_about_device(CUdevice device, struct sc_statement_place *place)
 static void ask_driver(struct sc_statement *statement)
 {
     SC_INSIDE();
-    struct sc_relaxed relaxed = sc_relaxed_begin();
+    SC_RELAXED();
     atomic_fetch_add(&asking, 1);
     for (unsigned i = 0; i < statement->pool_count && !atomic_load(&leaving); i++)
         ask_about_pool(&statement->pools[i]);
     for (int i = 0; i < SC_LEDGER_DEVICES && devices[i].is_known; i++)
         ask_about_device(i, &statement->places[i]);
     atomic_fetch_sub(&asking, 1);
-    sc_relaxed_end(&relaxed);
 }
 
 /* Fills in the statement of all memory: what the ledger knows and, with `asks`, what the driver

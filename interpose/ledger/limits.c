@@ -95,11 +95,9 @@ static size_t limit_in_force(CUlimit limit)
 /* Can the limit of the current context no longer be set, since a kernel has used it? */
 static bool is_fixed(CUlimit limit)
 {
-    struct sc_relaxed relaxed = sc_relaxed_begin();
+    SC_RELAXED();
     size_t value = limit_in_force(limit);
-    bool fixed = value && sc_real.cuCtxSetLimit(limit, value) == CUDA_ERROR_INVALID_VALUE;
-    sc_relaxed_end(&relaxed);
-    return fixed;
+    return value && sc_real.cuCtxSetLimit(limit, value) == CUDA_ERROR_INVALID_VALUE;
 }
 
 /* ---- what is noted ---- */
@@ -155,7 +153,7 @@ static const struct sc_limit_event *store_event(const struct sc_limit_event *eve
     struct sc_limit_event *kept = NULL;
     bool is_launch = event->by == SC_LIMIT_BY_LAUNCH;
     unsigned most = SC_LIMIT_EVENTS - (is_launch ? 0 : SC_LIMIT_EVENTS_FOR_LAUNCHES);
-    sc_brief_lock_acquire(&noted.lock);
+    SC_LOCKED_BRIEFLY(&noted.lock);
     noted.all.left_out += noted.all.count >= most;
     if (noted.all.count < most)
         kept = &noted.all.events[noted.all.count++];
@@ -163,18 +161,16 @@ static const struct sc_limit_event *store_event(const struct sc_limit_event *eve
         kept = take_place_locked(event);
     if (kept)
         *kept = *event;
-    sc_brief_lock_release(&noted.lock);
     return kept;
 }
 
 /* Notes in the events that their context has ended, since its handle may be used again. */
 void sc_limits_context_ended(const struct sc_context *context)
 {
-    sc_brief_lock_acquire(&noted.lock);
+    SC_LOCKED_BRIEFLY(&noted.lock);
     for (unsigned i = 0; i < noted.all.count; i++)
         if (noted.all.events[i].context == (uintptr_t)context->handle)
             noted.all.events[i].context_ended = true;
-    sc_brief_lock_release(&noted.lock);
 }
 
 /* Sorts the events by time: those of several threads may have come out of order. */
@@ -230,13 +226,12 @@ void sc_limits_module_loaded(const struct sc_context *context, const void *image
     };
     if (!sc_cubin_imports(image, image_bytes, "malloc", loaded.caller, sizeof loaded.caller))
         return;
-    sc_brief_lock_acquire(&noted.lock);
+    SC_LOCKED_BRIEFLY(&noted.lock);
     struct sc_limit_module *kept = next_module_locked();
     if (kept) {
         *kept = loaded;
         has_unclaimed = true;
     }
-    sc_brief_lock_release(&noted.lock);
 }
 
 /* Returns a module that the calling thread has loaded and that no call was noted for, or NULL if
@@ -261,7 +256,7 @@ static void claim_modules(const struct sc_call *call)
     uint32_t stack = sc_unwind_here(call->site);
     const struct sc_context *context = sc_contexts_current();
     uint64_t heap_bytes = limit_in_force(CU_LIMIT_MALLOC_HEAP_SIZE);
-    sc_brief_lock_acquire(&noted.lock);
+    SC_LOCKED_BRIEFLY(&noted.lock);
     for (struct sc_limit_module *module; (module = find_unclaimed_locked()) != NULL;) {
         module->api = call->api;
         module->runtime_api = sc_current_call_runtime_api();
@@ -270,7 +265,6 @@ static void claim_modules(const struct sc_call *call)
         if (module->device < 0 && context) /* nobody had met it yet */
             module->device = context->device;
     }
-    sc_brief_lock_release(&noted.lock);
 }
 
 /* Returns how large the device's heap is for the module: as the last call has set it in the
@@ -288,7 +282,7 @@ static uint64_t heap_bytes_locked(const struct sc_context *context,
 static const struct sc_limit_event *describe_module(const struct sc_context *context)
 {
     static struct sc_limit_event may_use; /* one context's has a post-mortem */
-    sc_brief_lock_acquire(&noted.lock);
+    SC_LOCKED_BRIEFLY(&noted.lock);
     for (unsigned i = 0; i < noted.all.module_count && !may_use.api; i++) {
         const struct sc_limit_module *module = &noted.all.modules[i];
         if (module->device != context->device || !module->api)
@@ -302,7 +296,6 @@ static const struct sc_limit_event *describe_module(const struct sc_context *con
                                           .in_force = heap_bytes_locked(context, module)};
         memcpy(may_use.kernel, module->caller, sizeof may_use.kernel);
     }
-    sc_brief_lock_release(&noted.lock);
     return may_use.api ? &may_use : NULL;
 }
 
@@ -366,10 +359,8 @@ bool sc_limits_are_due(int primary)
  * the program may have set the limit. */
 static bool was_set(CUlimit limit, const struct sc_context *context)
 {
-    sc_brief_lock_acquire(&noted.lock);
-    bool was = context && find_last_locked((int)limit, (uintptr_t)context->handle);
-    sc_brief_lock_release(&noted.lock);
-    return was;
+    SC_LOCKED_BRIEFLY(&noted.lock);
+    return context && find_last_locked((int)limit, (uintptr_t)context->handle);
 }
 
 /* Sets one limit that the user asks for, unless it was set in this context. */
@@ -390,13 +381,12 @@ static void apply_one(const struct sc_call *call, const struct wish *wish)
 /* Sets all limits that the user asks for, in the current context. */
 static void apply_all(const struct sc_call *call)
 {
-    struct sc_relaxed relaxed = sc_relaxed_begin();
+    SC_RELAXED();
     begin_setting_alone();
     for (unsigned i = 0; i < WISHES; i++)
         if (wished_bytes(&wishes[i]))
             apply_one(call, &wishes[i]);
     atomic_store(&asking, false);
-    sc_relaxed_end(&relaxed);
 }
 
 /* Sets the limits that the user asks for in a primary context that the call has made active. The

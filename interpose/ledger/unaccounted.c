@@ -245,26 +245,23 @@ static void measure_growth(unsigned place, struct sc_statement *statement)
         answer = compare_sums(place, statement, &driver_bytes, &then_bytes);
         bytes = then_bytes < bytes ? then_bytes : bytes;
     }
-    sc_brief_lock_acquire(&found.lock);
+    SC_LOCKED_BRIEFLY(&found.lock);
     found.places[place].is_asked = true;
     found.places[place].is_known =
         answer == SAID || ((answer == CHANGING || is_stopping()) && found.places[place].is_known);
     if (answer == SAID)
         note_locked(place, driver_bytes, bytes);
-    sc_brief_lock_release(&found.lock);
 }
 
 /* Ends a check: the call that caused it is forgotten after some checks. Returns true if more checks
  * are due. */
 static bool end_check(bool has_looked)
 {
-    sc_brief_lock_acquire(&found.lock);
+    SC_LOCKED_BRIEFLY(&found.lock);
     found.looks -= found.looks > 0;
     if (has_looked && (found.looks == 0 || found.weight > 1))
         found.origin = found.weight = 0;
-    bool are_due = found.looks > 0;
-    sc_brief_lock_release(&found.lock);
-    return are_due;
+    return found.looks > 0;
 }
 
 /* Asks NVML about each device in use. Returns false if no further check is due soon. */
@@ -290,10 +287,9 @@ bool sc_unaccounted_look(void)
 /* Stores the results in a statement. */
 void sc_unaccounted_fill(struct sc_statement *statement)
 {
-    sc_brief_lock_acquire(&found.lock);
+    SC_LOCKED_BRIEFLY(&found.lock);
     for (unsigned i = 0; i < SC_LEDGER_DEVICES; i++)
         statement->places[i].unaccounted = found.places[i];
     for (unsigned i = 0; i < found.step_count; i++)
         statement->mentions[statement->mention_count++] = found.steps[i];
-    sc_brief_lock_release(&found.lock);
 }

@@ -99,9 +99,7 @@ void sc_advice_before(const void *address, size_t size_bytes, int advice,
         !sc_losses_may_be_of_ours(address, whole) ||
         !sc_track_overlaps(&sc_track, (uintptr_t)address, whole) || !is_lost(address, whole, loss))
         return;
-    if (sc_losses_may_matter(address, whole))
-        sc_losses_report_and_wait(address, whole, culprit);
-    sc_losses_stop_watching(address, whole, SC_SNAPSHOTS_NONE);
+    sc_losses_settle(address, whole, culprit);
 }
 
 /* ---- process_madvise ---- */

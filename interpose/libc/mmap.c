@@ -122,16 +122,6 @@ static bool check_remap(const struct remapping *remapping)
             (remapping->target >= end || target_end <= remapping->address));
 }
 
-/* Reports and waits for what is in flight in memory that is about to be unmapped or replaced, and
- * ends its guarding and comparing. */
-static void report_and_stop_watching(void *address, size_t size_bytes,
-                                     const struct sc_culprit *culprit)
-{
-    if (size_bytes && sc_losses_may_matter(address, size_bytes))
-        sc_losses_report_and_wait(address, size_bytes, culprit);
-    sc_losses_stop_watching(address, size_bytes, SC_SNAPSHOTS_NONE);
-}
-
 /* Does what must happen before mremap. Whether a growing mapping moves is Linux's choice, so one
  * that may move counts as moved. Linux grows a mapping in place only if it is a single one, and
  * protected pages would split it. */
@@ -143,13 +133,13 @@ static void before_mremap(const struct remapping *remapping, const struct sc_cul
     bool moves = (remapping->flags & (MREMAP_FIXED | MREMAP_DONTUNMAP)) ||
                  (new_bytes > old_bytes && (remapping->flags & MREMAP_MAYMOVE));
     if (moves)
-        report_and_stop_watching(address, old_bytes, culprit);
+        sc_losses_settle(address, old_bytes, culprit);
     else if (new_bytes < old_bytes)
-        report_and_stop_watching(address + new_bytes, old_bytes - new_bytes, culprit);
+        sc_losses_settle(address + new_bytes, old_bytes - new_bytes, culprit);
     else if (new_bytes > old_bytes)
         sc_losses_stop_watching(address, old_bytes, SC_SNAPSHOTS_PLAIN);
     if (remapping->flags & MREMAP_FIXED)
-        report_and_stop_watching(remapping->target, new_bytes, culprit);
+        sc_losses_settle(remapping->target, new_bytes, culprit);
 }
 
 /* Called before mremap, which may remove pages at the old and at the new address. */
@@ -185,7 +175,7 @@ void sc_mmap_map(void *address, size_t size_bytes, int flags, void *site)
     if (!(flags & MAP_FIXED) || (flags & MAP_FIXED_NOREPLACE) == MAP_FIXED_NOREPLACE ||
         whole == 0 || !sc_losses_are_pages(address, whole))
         return;
-    report_and_stop_watching(address, whole, &(struct sc_culprit){"mmap", site, NULL});
+    sc_losses_settle(address, whole, &(struct sc_culprit){"mmap", site, NULL});
 }
 
 static void *map_as_hook(void *address, size_t size_bytes, int protection, int flags, int fd,
@@ -230,9 +220,9 @@ void sc_mmap_protect(const char *api, void *address, size_t size_bytes, int prot
     if (whole == 0 || !sc_losses_are_pages(address, whole))
         return;
     if (!(protection & PROT_WRITE) && sc_losses_may_matter(address, whole))
-        sc_losses_report_and_wait_for(address, whole,
-                                      protection & PROT_READ ? is_written_pageable : is_pageable,
-                                      &(struct sc_culprit){api, site, NULL});
+        sc_losses_report_and_wait(address, whole,
+                                  protection & PROT_READ ? is_written_pageable : is_pageable,
+                                  &(struct sc_culprit){api, site, NULL});
     sc_losses_stop_watching(address, whole, SC_SNAPSHOTS_PEEKED);
 }
 

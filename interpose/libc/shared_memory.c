@@ -97,13 +97,9 @@ static void before_detaching(const void *address, const struct sc_culprit *culpr
     const void *start = (const void *)attached.start;
     if (size_bytes == 0)
         return;
-    if (sc_losses_may_matter(start, size_bytes)) {
-        sc_losses_report_and_wait(start, size_bytes, culprit);
-        /* Later launches of graphs are reported, unless a segment is attached there again by then.
-         */
+    /* Later launches of graphs are reported, unless a segment is attached there again by then. */
+    if (sc_losses_settle(start, size_bytes, culprit))
         sc_deallocation_note_for_graphs(attached.start, size_bytes, /*unregistered*/ true, culprit);
-    }
-    sc_losses_stop_watching(start, size_bytes, SC_SNAPSHOTS_NONE);
 }
 
 SC_EXPORT int shmdt(const void *address)
@@ -135,11 +131,8 @@ static void before_attaching(int segment, const void *address, int flags,
         place &= ~((uintptr_t)SHMLBA - 1);
     size_t size_bytes = place ? segment_bytes(segment) : 0;
     const void *start = (const void *)place;
-    if (size_bytes == 0 || !sc_losses_are_pages(start, size_bytes))
-        return;
-    if (sc_losses_may_matter(start, size_bytes))
-        sc_losses_report_and_wait(start, size_bytes, culprit);
-    sc_losses_stop_watching(start, size_bytes, SC_SNAPSHOTS_NONE);
+    if (size_bytes && sc_losses_are_pages(start, size_bytes))
+        sc_losses_settle(start, size_bytes, culprit);
 }
 
 /* Forgets what was known of memory where a segment was attached. Operations and registrations still

@@ -34,7 +34,9 @@
 #include "cupti_hooks/current_call.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/loader.h"
+#include "interpose/base/object_range.h"
 #include "interpose/base/process.h"
+#include "interpose/base/python_stacks.h"
 #include "interpose/base/unwind.h"
 #include "interpose/guard/door.h"
 #include "interpose/losses/losses.h"
@@ -77,18 +79,11 @@ static __thread struct modules *closing;
 /* Finds the addresses of a loaded module. */
 static struct module describe_module(const struct dl_phdr_info *info)
 {
-    struct module module = {.start = UINTPTR_MAX};
-    for (unsigned i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *header = &info->dlpi_phdr[i];
-        uintptr_t start = info->dlpi_addr + header->p_vaddr;
-        if (header->p_type == PT_DYNAMIC)
-            module.dynamic = start;
-        if (header->p_type != PT_LOAD)
-            continue;
-        module.start = start < module.start ? start : module.start;
-        module.end = start + header->p_memsz > module.end ? start + header->p_memsz : module.end;
-    }
-    module.end = sc_losses_whole_pages(module.end);
+    const struct sc_object_range range = sc_object_range_in(info);
+    struct module module = {.start = range.start, .end = sc_losses_whole_pages(range.end)};
+    for (unsigned i = 0; i < info->dlpi_phnum; i++)
+        if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
+            module.dynamic = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
     return module;
 }
 
@@ -334,7 +329,7 @@ SC_EXPORT int dlclose(void *handle)
 {
     int result;
     struct objects *objects = sc_active() ? sc_pages_map(sizeof *objects) : NULL;
-    sc_unwind_note_closing();
+    sc_python_stacks_note_closing();
     if (objects)
         sc_objects_visit(add_object, objects);
     if (sc_unlikely(sc_losses_are_watched()))

@@ -58,6 +58,7 @@ bool sc_losses_may_be_of_ours(const void *address, size_t size_bytes)
 
 /* Reports and waits for what is in flight in memory that is about to lose its contents. */
 void sc_losses_report_and_wait(const void *address, size_t size_bytes,
+                               bool (*hurts)(const struct sc_op_info *op),
                                const struct sc_culprit *culprit)
 {
     SC_DEALLOCATION request = {
@@ -65,23 +66,9 @@ void sc_losses_report_and_wait(const void *address, size_t size_bytes,
         .size_bytes = size_bytes,
         .hold = true,
         .kind = SC_HOLD_WAIT,
-        .settles = true,
-    };
-    sc_deallocation_handle(&request, SC104, culprit);
-}
-
-/* Reports and waits for those operations in flight that the loss hurts; the memory stays mapped. */
-void sc_losses_report_and_wait_for(const void *address, size_t size_bytes,
-                                   bool (*hurts)(const struct sc_op_info *op),
-                                   const struct sc_culprit *culprit)
-{
-    SC_DEALLOCATION request = {
-        .address = (uintptr_t)address,
-        .size_bytes = size_bytes,
-        .hold = true,
-        .kind = SC_HOLD_WAIT,
         .hurts = hurts,
-        .stays = true,
+        .stays = hurts,
+        .settles = !hurts,
     };
     sc_deallocation_handle(&request, SC104, culprit);
 }
@@ -112,4 +99,13 @@ void sc_losses_stop_watching(const void *address, size_t size_bytes, enum sc_sna
     sc_mappings_forget((uintptr_t)address, size_bytes);
     if (may_be_of_range || sc_guard_has(address, size_bytes))
         sc_losses_forbid_guarding(address, size_bytes);
+}
+
+bool sc_losses_settle(const void *address, size_t size_bytes, const struct sc_culprit *culprit)
+{
+    bool matters = size_bytes && sc_losses_may_matter(address, size_bytes);
+    if (matters)
+        sc_losses_report_and_wait(address, size_bytes, NULL, culprit);
+    sc_losses_stop_watching(address, size_bytes, SC_SNAPSHOTS_NONE);
+    return matters;
 }

@@ -63,16 +63,15 @@ bool sc_losses_may_matter(const void *address, size_t size_bytes);
 bool sc_losses_may_be_of_ours(const void *address, size_t size_bytes);
 
 /* Reports what is in flight in the interval (SC104). In mode=fix waits for that, and for memory
- * held back there after a free, at most stall_limit. */
+ * held back there after a free, at most stall_limit. `hurts`, unless it is NULL: does so only for
+ * the operations for which it returns true, and the memory stays the program's. */
 void sc_losses_report_and_wait(const void *address, size_t size_bytes,
+                               bool (*hurts)(const struct sc_op_info *op),
                                const struct sc_culprit *culprit);
 
-/* Reports (SC104) and waits only for operations for which `hurts` is true: for mprotect, which
- * takes memory only from operations that need the access which it removes. The memory stays the
- * program's. */
-void sc_losses_report_and_wait_for(const void *address, size_t size_bytes,
-                                   bool (*hurts)(const struct sc_op_info *op),
-                                   const struct sc_culprit *culprit);
+/* Does what must be done before memory is lost or replaced: reports and waits as that does for the
+ * whole interval, if anything may matter there, and stops watching it. Returns whether it may. */
+bool sc_losses_settle(const void *address, size_t size_bytes, const struct sc_culprit *culprit);
 
 /* Limits how the library reads sources in the interval for snapshots from now on: its pages will be
  * replaced, while the driver goes on reading the old ones of registered memory. True: ranges may

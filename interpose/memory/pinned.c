@@ -220,17 +220,16 @@ static bool start_locked(void) SC_REQUIRES(lock)
 /* Adds a block to the tables. False: no memory. */
 static bool add_block(uintptr_t start, const struct request *request)
 {
-    pthread_mutex_lock(&lock);
+    SC_LOCKED(&lock);
     uint32_t id = start_locked() ? sc_pool_take(&blocks) : 0;
-    if (id) {
-        struct block *block = block_at(id);
-        atomic_store_explicit(&block->node.address, start, memory_order_relaxed);
-        atomic_store_explicit(&block->node.size_bytes, request->pages_bytes, memory_order_relaxed);
-        block->request = *request;
-        sc_grid_insert(&grid, id);
-    }
-    pthread_mutex_unlock(&lock);
-    return id != 0;
+    if (!id)
+        return false;
+    struct block *block = block_at(id);
+    atomic_store_explicit(&block->node.address, start, memory_order_relaxed);
+    atomic_store_explicit(&block->node.size_bytes, request->pages_bytes, memory_order_relaxed);
+    block->request = *request;
+    sc_grid_insert(&grid, id);
+    return true;
 }
 
 /* Returns the place of the spare (kept) block in the list; for 0: a free place. NULL: there is
@@ -360,20 +359,18 @@ static bool is_alike(const struct request *a, const struct request *b)
  * is none. */
 static uintptr_t take_spare(const struct request *request)
 {
-    uintptr_t start = 0;
-    pthread_mutex_lock(&lock);
-    for (unsigned i = 0; i < SPARES_MAX && !start; i++) {
+    SC_LOCKED(&lock);
+    for (unsigned i = 0; i < SPARES_MAX; i++) {
         struct block *block = spares[i] ? block_at(spares[i]) : NULL;
-        if (block && (is_alike(&block->request, request) ||
-                      (!request->size_bytes && block->request.context == request->context))) {
-            SC_ASSERT(block->spare);
-            start = start_of(block);
-            block->spare = false;
-            spares[i] = 0;
-        }
+        if (!block || (!is_alike(&block->request, request) &&
+                       (request->size_bytes || block->request.context != request->context)))
+            continue;
+        SC_ASSERT(block->spare);
+        block->spare = false;
+        spares[i] = 0;
+        return start_of(block);
     }
-    pthread_mutex_unlock(&lock);
-    return start;
+    return 0;
 }
 
 /* Creates a block with pages of this size. 0: not created. */
@@ -427,9 +424,8 @@ uintptr_t sc_pinned_end(uintptr_t address)
     if (id == SC_GRID_RETRY) {
         if (is_in_child())
             return 0;
-        pthread_mutex_lock(&lock);
+        SC_LOCKED(&lock);
         id = sc_grid_find_at_locked(&grid, address);
-        pthread_mutex_unlock(&lock);
     }
     return id && start_of(block_at(id)) == address ? address + pages_of(block_at(id)) : 0;
 }
@@ -452,11 +448,9 @@ uint32_t sc_pinned_epoch(void)
 /* Does a block begin there that the program has not freed? */
 static bool is_live(uintptr_t start)
 {
-    pthread_mutex_lock(&lock);
+    SC_LOCKED(&lock);
     uint32_t id = sc_grid_find_at_locked(&grid, start);
-    bool live = id && start_of(block_at(id)) == start && !block_at(id)->spare;
-    pthread_mutex_unlock(&lock);
-    return live;
+    return id && start_of(block_at(id)) == start && !block_at(id)->spare;
 }
 
 /* Does any block of the library lie there? */
@@ -466,10 +460,8 @@ bool sc_pinned_overlaps(uintptr_t address, size_t size_bytes)
         size_bytes = UINTPTR_MAX - address;
     if (!size_bytes || is_in_child())
         return false;
-    pthread_mutex_lock(&lock);
-    bool any = sc_grid_find_any(&grid, address, size_bytes) != 0;
-    pthread_mutex_unlock(&lock);
-    return any;
+    SC_LOCKED(&lock);
+    return sc_grid_find_any(&grid, address, size_bytes) != 0;
 }
 
 /* ---- giving back ---- */
@@ -487,19 +479,16 @@ static bool may_become_spare(const struct block *block, CUcontext current)
  * kept. */
 static bool keep_as_spare(uintptr_t start, CUcontext current)
 {
-    bool done = false;
-    pthread_mutex_lock(&lock);
+    SC_LOCKED(&lock);
     uint32_t id = sc_grid_find_at_locked(&grid, start);
     uint32_t *slot = spare_slot_locked(0);
-    if (slot && id && start_of(block_at(id)) == start && may_become_spare(block_at(id), current)) {
-        block_at(id)->spare = true;
-        *slot = id;
-        if (sc_options.memory)
-            sc_ledger_keep(&sc_ledger, start, block_at(id)->request.size_bytes);
-        done = true;
-    }
-    pthread_mutex_unlock(&lock);
-    return done;
+    if (!slot || !id || start_of(block_at(id)) != start || !may_become_spare(block_at(id), current))
+        return false;
+    block_at(id)->spare = true;
+    *slot = id;
+    if (sc_options.memory)
+        sc_ledger_keep(&sc_ledger, start, block_at(id)->request.size_bytes);
+    return true;
 }
 
 /* May the free of the block wait, as cuMemFreeHost does? Not if something may capture, which a wait
@@ -548,12 +537,11 @@ CUresult sc_pinned_free(void *address)
 /* Is any block kept for reuse? */
 bool sc_pinned_keeps_any(void)
 {
-    bool any = false;
-    pthread_mutex_lock(&lock);
+    SC_LOCKED(&lock);
     for (unsigned i = 0; i < SPARES_MAX; i++)
-        any = any || spares[i];
-    pthread_mutex_unlock(&lock);
-    return any;
+        if (spares[i])
+            return true;
+    return false;
 }
 
 /* Frees the blocks of the context that are kept for reuse. */
@@ -582,11 +570,10 @@ static void rename_blocks(CUcontext from, CUcontext to)
 {
     if (is_in_child())
         return;
-    pthread_mutex_lock(&lock);
+    SC_LOCKED(&lock);
     SC_GRID_EACH (walk, &grid, 0, SIZE_MAX)
         if (block_at(walk.id)->request.context == from)
             block_at(walk.id)->request.context = to;
-    pthread_mutex_unlock(&lock);
 }
 
 /* A name for a context whose handle may name another one: its record's address, which is no handle
@@ -609,17 +596,14 @@ void sc_pinned_context_named(const struct sc_context *context)
 /* Removes a block from the context and returns it. 0: it has none. */
 static uintptr_t take_block_of(CUcontext context)
 {
-    uintptr_t start = 0;
-    pthread_mutex_lock(&lock);
+    SC_LOCKED(&lock);
     SC_GRID_EACH (walk, &grid, 0, SIZE_MAX) {
         if (block_at(walk.id)->request.context != context)
             continue;
-        start = start_of(block_at(walk.id));
         block_at(walk.id)->request.context = NULL;
-        break;
+        return start_of(block_at(walk.id));
     }
-    pthread_mutex_unlock(&lock);
-    return start;
+    return 0;
 }
 
 /* Drops the context's blocks that are not registered any more: the context has ended, and with it

@@ -120,14 +120,13 @@ struct sc_staging_of_context {
 static __attribute__((noinline)) struct sc_staging_of_context *
 new_staging(struct sc_context *context)
 {
-    pthread_mutex_lock(&grow_lock);
+    SC_LOCKED(&grow_lock);
     struct sc_staging_of_context *own =
         atomic_load_explicit(&context->staging, memory_order_relaxed);
     if (!own && (own = sc_pages_map(sizeof *own)) != NULL) {
         SC_TRACKED(sc_staging_init(&own->staging, track.order, largest_source()));
         atomic_store_explicit(&context->staging, own, memory_order_release);
     }
-    pthread_mutex_unlock(&grow_lock);
     return own;
 }
 
@@ -287,18 +286,12 @@ bool sc_snapshots_are_for(enum sc_direction direction, bool stable, const struct
     return are_for(direction, stable, SC_PAGEABLE, shape, fold);
 }
 
-SC_INLINED struct sc_slot *take_any(struct sc_context *context, const struct sc_slot_source *source)
+SC_INLINED_HERE struct sc_slot *sc_snapshots_reserve(struct sc_context *context,
+                                                     const struct sc_slot_source *source)
 {
     struct sc_context *home = context->primary ? context->primary : context; /* it outlives these */
     struct sc_staging_of_context *own = staging_of(home);
     return own ? take_slot(home, own, source) : NULL;
-}
-
-/* Takes a slot and leaves filling it to the caller, who reads many sources at once. */
-struct sc_slot *sc_snapshots_reserve(struct sc_context *context,
-                                     const struct sc_slot_source *source)
-{
-    return take_any(context, source);
 }
 
 void sc_snapshots_return(struct sc_slot *slot)
@@ -313,7 +306,7 @@ struct sc_slot *sc_snapshots_take(struct sc_context *context, enum sc_direction 
 {
     if (!are_for(direction, stable, source->kind, source->shape, source->fold))
         return NULL;
-    struct sc_slot *slot = take_any(context, source);
+    struct sc_slot *slot = sc_snapshots_reserve(context, source);
     if (slot && !fill_slot(slot, source)) {
         sc_snapshots_return(slot);
         return NULL;
@@ -375,7 +368,7 @@ bool sc_snapshots_give_up(struct sc_context *context)
     struct block *block;
     bool any = false;
     SC_INSIDE();
-    pthread_mutex_lock(&grow_lock);
+    SC_LOCKED(&grow_lock);
     SC_TRACKED(sc_staging_release_all_kept(track.order));
     while (own && (block = take_block_locked(own)) != NULL) {
         any = true;
@@ -384,7 +377,6 @@ bool sc_snapshots_give_up(struct sc_context *context)
         unmap_memory(block);
         sc_pages_unmap(block, block->own_bytes);
     }
-    pthread_mutex_unlock(&grow_lock);
     return any;
 }
 

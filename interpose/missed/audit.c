@@ -239,11 +239,6 @@ void sc_audit_make_way(void)
         report_loss();
 }
 
-void sc_audit_made_way(void)
-{
-    sc_cupti_tool_came();
-}
-
 void sc_audit_make_way_for_records(void)
 {
     SC_KEEP_ERRNO();

@@ -25,10 +25,9 @@ struct sc_report_totals;
  * Called when CUDA has been initialised and the report is open. */
 void sc_audit_start(void);
 
-/* Called before and after a profiler's call of CUPTI: the first function ends the library's use of
- * CUPTI, so that the profiler can use it. */
+/* Called before a profiler's call of CUPTI: ends the library's use of CUPTI, so that the profiler
+ * can use it. After the call sc_cupti_tool_came is called. */
 void sc_audit_make_way(void);
-void sc_audit_made_way(void);
 
 /* Stops CUPTI's records for the library. Called before another tool registers for activity records.
  */

@@ -12,6 +12,7 @@ CUptiResult CUPTIAPI cuptiFinalize(void);
 #pragma GCC visibility pop
 
 #include "cupti_hooks/libcupti.h"
+#include "cupti_hooks/subscription.h"
 #include "interpose/base/loader.h"
 #include "interpose/base/process.h"
 #include "interpose/driver/driver_code.h"
@@ -62,7 +63,7 @@ void *sc_cupti_doors_found(void *handle, const char *name, void *found)
     if (atomic_compare_exchange_strong(&wrapped[i].real, &expected, found) || expected == found)
         return wrapped[i].wrapper;
     sc_audit_make_way();
-    sc_audit_made_way();
+    sc_cupti_tool_came();
     return found;
 }
 
@@ -133,7 +134,7 @@ static void *real_function(int i, const void *caller)
 
 /* Defines the wrapper of a function by which a tool takes over CUPTI as a whole. */
 #define WHOLE(function, i, parameters, arguments)                                                  \
-    MAKE_WAY(function, i, sc_audit_make_way, sc_audit_made_way, parameters, arguments)
+    MAKE_WAY(function, i, sc_audit_make_way, sc_cupti_tool_came, parameters, arguments)
 
 WHOLE(cuptiSubscribe, SUBSCRIBE,
       (CUpti_SubscriberHandle * subscriber, CUpti_CallbackFunc callback, void *user),

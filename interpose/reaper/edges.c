@@ -144,7 +144,7 @@ static bool take_one_to_end(struct open *due, bool *is_overdue, uint64_t *next_n
     uint64_t now_ns = sc_now_ns();
     bool found = false;
     *next_ns = 0;
-    pthread_mutex_lock(&lock);
+    SC_LOCKED(&lock);
     SC_ASSERT(open_count <= OPEN_MAX);
     for (unsigned i = 0; i < open_count && !found;) {
         struct open edge = open_edges[i];
@@ -160,7 +160,6 @@ static bool take_one_to_end(struct open *due, bool *is_overdue, uint64_t *next_n
         *next_ns = earlier_time(*next_ns, edge.deadline_ns);
         i++;
     }
-    pthread_mutex_unlock(&lock);
     return found;
 }
 
@@ -283,15 +282,13 @@ static struct sc_edges_of_context *find_words(struct sc_context *context)
 /* Reserves a free word for an edge. */
 static bool take_word(struct sc_edges_of_context *own, struct edge *edge)
 {
-    bool found = false;
-    pthread_mutex_lock(&lock);
-    for (unsigned i = 0; i < WORDS && !found; i++)
+    SC_LOCKED(&lock);
+    for (unsigned i = 0; i < WORDS; i++)
         if (atomic_load(&own->words[i].value) == 2 * own->turns[i]) {
             *edge = (struct edge){own, i, ++own->turns[i], false};
-            found = true;
+            return true;
         }
-    pthread_mutex_unlock(&lock);
-    return found;
+    return false;
 }
 
 /* ---- an edge ---- */

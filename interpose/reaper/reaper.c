@@ -351,13 +351,12 @@ static bool free_pinned(const struct sc_release *release, const struct sc_contex
 {
     if (!sc_hold_is_drivers(release->kind) || release->context != context->legacy)
         return false;
-    struct sc_relaxed relaxed = sc_relaxed_begin();
+    SC_RELAXED();
     SC_INSIDE();
     if (release->kind == SC_HOLD_UNREGISTER)
         sc_real.cuMemHostUnregister((void *)release->address);
     else
         sc_pinned_free((void *)release->address);
-    sc_relaxed_end(&relaxed);
     return true;
 }
 

@@ -1,7 +1,6 @@
 #include "interpose/signals/blocked_threads.h"
 
-#include <dirent.h>
-#include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -22,7 +21,6 @@
 #include "common/poison.h"
 
 enum {
-    ENTRIES_BYTES = 1024,
     STATUS_BYTES = 4096,
     DRIVERS_MAX = 64,
     SOON_NS = 1000 * 1000,
@@ -174,31 +172,20 @@ struct check {
     struct seen seen;
 };
 
-/* Checks the threads in one part of the directory. */
-static void check_threads(struct check *check, const char *entries, long size)
+/* Checks one thread of /proc/self/task. */
+static bool check_thread(void *context, const char *folder, const char *name)
 {
-    for (long at = 0; at < size && check->seen.strongest != SURELY;) {
-        const struct dirent64 *entry = (const struct dirent64 *)(entries + at);
-        if (entry->d_name[0] != '.')
-            add(&check->seen, blocking_of_thread(entry->d_name), entry->d_name, check->followed);
-        at += entry->d_reclen;
-    }
+    struct check *check = context;
+    (void)folder;
+    add(&check->seen, blocking_of_thread(name), name, check->followed);
+    return check->seen.strongest == SURELY;
 }
 
 /* Checks all threads; `context` is a struct check. Called on a spare stack, since a copy may be
  * made on a coroutine's small one. */
 static void check_all_threads(void *context)
 {
-    _Alignas(struct dirent64) char entries[ENTRIES_BYTES];
-    struct check *check = context;
-    long size;
-    long threads =
-        sc_kernel_call(SYS_openat, AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (threads < 0)
-        return;
-    while ((size = sc_kernel_call(SYS_getdents64, threads, entries, sizeof entries)) > 0)
-        check_threads(check, entries, size);
-    sc_kernel_call(SYS_close, threads);
+    sc_file_each_entry("/proc/self/task", UINT_MAX, check_thread, context);
 }
 
 /* Checks all threads once, and goes on following the thread that was found. */

@@ -18,7 +18,7 @@ static _Atomic pid_t owner;
 
 /* Does the program reach the library's hooks? Checked by a function that no program defines itself.
  */
-static bool is_reached(void)
+bool sc_sharing_is_possible(void)
 {
     return sc_loader_symbol(RTLD_DEFAULT, "__sigsuspend") == (void *)__sigsuspend;
 }
@@ -32,11 +32,6 @@ void sc_sharing_start(bool wanted)
 bool sc_sharing_is_wanted(void)
 {
     return is_wanted;
-}
-
-bool sc_sharing_is_possible(void)
-{
-    return is_reached();
 }
 
 /* Raises what is shared to `much`. Sets the owner, too: a constructor may use CUDA before the

@@ -134,11 +134,10 @@ static __attribute__((noinline)) struct sc_context *meet_context(CUcontext handl
     facts.reads_pageable = device_has(facts.device, CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS);
     facts.shares_managed = device_has(facts.device, CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS);
     ask_green(&facts);
-    pthread_mutex_lock(&contexts_lock);
+    SC_LOCKED(&contexts_lock);
     context = sc_handle_pointer(sc_handles_get(&by_handle, (uintptr_t)handle));
     if (!context)
         context = add_locked(handle, &facts);
-    pthread_mutex_unlock(&contexts_lock);
     return context;
 }
 
@@ -237,13 +236,12 @@ CUcontext sc_contexts_primary(CUdevice device)
 struct sc_context *sc_contexts_on(CUdevice device)
 {
     struct sc_context *found = NULL;
-    pthread_mutex_lock(&contexts_lock);
+    SC_LOCKED(&contexts_lock);
     SC_HANDLES_EACH (walk, &by_handle) {
         struct sc_context *context = sc_handle_pointer(walk.value);
         if (context->device == device && !context->gone && !context->quiet)
             found = context;
     }
-    pthread_mutex_unlock(&contexts_lock);
     return found;
 }
 
@@ -272,42 +270,24 @@ struct sc_context *sc_contexts_at(CUdeviceptr address)
 struct sc_context *sc_contexts_take(CUcontext handle)
 {
     SC_TRACE("context-take handle", handle);
-    pthread_mutex_lock(&contexts_lock);
-    struct sc_context *context =
-        sc_handle_pointer(sc_handles_remove(&by_handle, (uintptr_t)handle));
-    pthread_mutex_unlock(&contexts_lock);
-    return context;
+    SC_LOCKED(&contexts_lock);
+    return sc_handle_pointer(sc_handles_remove(&by_handle, (uintptr_t)handle));
 }
 
 void sc_contexts_put_back(struct sc_context *context)
 {
-    pthread_mutex_lock(&contexts_lock);
+    SC_LOCKED(&contexts_lock);
     sc_handles_put(&by_handle, (uintptr_t)context->handle, (uintptr_t)context);
-    pthread_mutex_unlock(&contexts_lock);
 }
 
-/* Takes out a green context of `primary`; with NULL a context that has ended. */
-static struct sc_context *take_if(const struct sc_context *primary)
+struct sc_context *sc_contexts_take_one(const struct sc_context *primary)
 {
     uintptr_t found = 0;
-    pthread_mutex_lock(&contexts_lock);
+    SC_LOCKED(&contexts_lock);
     SC_HANDLES_EACH (walk, &by_handle) {
         const struct sc_context *context = sc_handle_pointer(walk.value);
         if (primary ? context->primary == primary : context->gone)
             found = walk.handle;
     }
-    struct sc_context *taken =
-        found ? sc_handle_pointer(sc_handles_remove(&by_handle, found)) : NULL;
-    pthread_mutex_unlock(&contexts_lock);
-    return taken;
-}
-
-struct sc_context *sc_contexts_take_green_of(const struct sc_context *primary)
-{
-    return take_if(primary);
-}
-
-struct sc_context *sc_contexts_take_gone(void)
-{
-    return take_if(NULL);
+    return found ? sc_handle_pointer(sc_handles_remove(&by_handle, found)) : NULL;
 }

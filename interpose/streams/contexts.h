@@ -177,14 +177,12 @@ static inline bool sc_contexts_events_are_dead(const struct sc_context *context)
                                 memory_order_acquire);
 }
 
-/* Take a context out of the table, for the call that ends it (calls/context_calls.c), since the
- * handle may belong to another context before the driver's call returns. The first takes the
- * context of the handle, the second a green context of the primary one, the third a context that
- * has ended. Return NULL if there is none. sc_contexts_put_back restores it, if the driver did not
- * end it. */
+/* Take a context out of the table, for the call that ends it (calls/context_calls.c): the context
+ * of the handle, since the handle may belong to another context before the driver's call returns; a
+ * green context of the primary one, or with NULL a context that has ended. Return NULL if there is
+ * none. sc_contexts_put_back restores it, if the driver did not end it. */
 struct sc_context *sc_contexts_take(CUcontext handle);
-struct sc_context *sc_contexts_take_green_of(const struct sc_context *primary);
-struct sc_context *sc_contexts_take_gone(void);
+struct sc_context *sc_contexts_take_one(const struct sc_context *primary);
 void sc_contexts_put_back(struct sc_context *context);
 
 #endif

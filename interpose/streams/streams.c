@@ -63,9 +63,8 @@ bool sc_streams_are_locked_here(void)
 
 static void set_gone(struct sc_stream_record *stream, bool gone)
 {
-    pthread_mutex_lock(&stream->lock);
+    SC_LOCKED(&stream->lock);
     stream->gone = gone;
-    pthread_mutex_unlock(&stream->lock);
 }
 
 /* Appends the stream to the list of destroyed streams whose work may still run. */
@@ -85,11 +84,10 @@ static void remove_stream(struct sc_stream_record *stream)
 {
     SC_TRACE("record-remove stream", stream->id);
     sc_track_remove_stream(&sc_track, stream->id);
-    pthread_mutex_lock(&registry_lock);
+    SC_LOCKED(&registry_lock);
     if (!stream->is_listed)
         append_gone_locked(stream);
     stream->is_listed = true;
-    pthread_mutex_unlock(&registry_lock);
 }
 
 /* Removes a thread's default streams at its end. In a forked child, where wrappers are inactive, no
@@ -214,11 +212,10 @@ static void recycle_former_record_locked(uint32_t id) SC_REQUIRES(registry_lock)
  * there is none. */
 static struct sc_stream_record *take_gone(void)
 {
-    pthread_mutex_lock(&registry_lock);
+    SC_LOCKED(&registry_lock);
     struct sc_stream_record *stream = first_gone;
     SC_ASSERT(!stream || stream->is_listed);
     first_gone = stream ? stream->next_gone : NULL;
-    pthread_mutex_unlock(&registry_lock);
     return stream;
 }
 
@@ -316,7 +313,7 @@ static void fill_record(struct sc_stream_record *stream, uint32_t id, CUstream h
                         enum sc_stream_kind kind, struct sc_context *context)
 {
     SC_TRACE("record-fill stream handle kind", id, handle, kind);
-    pthread_mutex_lock(&stream->lock);
+    SC_LOCKED(&stream->lock);
     SC_ASSERT(id != 0 && context != NULL);
     SC_ASSERT(!stream->link_of_context);
     stream->id = id;
@@ -331,7 +328,6 @@ static void fill_record(struct sc_stream_record *stream, uint32_t id, CUstream h
     stream->owes_wait = kind == SC_STREAM_BLOCKING && context->legacy_stream->owes_wait;
     sc_unfinished_renew(stream);
     sc_marks_renew_locked(stream);
-    pthread_mutex_unlock(&stream->lock);
 }
 
 /* Makes a record for a stream that has none. Returns NULL if there is no memory. */
@@ -511,9 +507,8 @@ struct sc_stream_record *sc_streams_destroying(CUstream handle)
 void sc_streams_not_destroyed(struct sc_stream_record *stream)
 {
     set_gone(stream, false);
-    pthread_mutex_lock(&registry_lock);
+    SC_LOCKED(&registry_lock);
     sc_handles_put(&sc_streams_by_handle, (uintptr_t)stream->handle, (uintptr_t)stream);
-    pthread_mutex_unlock(&registry_lock);
 }
 
 /* The record stays for the stream's marks: until they are complete, or until the tracker recycles
@@ -561,14 +556,13 @@ static unsigned collect_locked(const struct walk *walk) SC_REQUIRES(registry_loc
 static struct walk collect_streams(struct sc_context *context, bool is_whole)
 {
     struct walk walk = {.context = context, .is_whole = is_whole};
-    pthread_mutex_lock(&registry_lock);
+    SC_LOCKED(&registry_lock);
     unsigned count = collect_locked(&walk);
     walk.streams = count ? sc_pages_map(count * sizeof *walk.streams) : NULL;
     if (walk.streams) {
         walk.room = count;
         walk.count = collect_locked(&walk);
     }
-    pthread_mutex_unlock(&registry_lock);
     return walk;
 }
 
@@ -597,12 +591,11 @@ void sc_streams_each_ever(struct sc_context *context, sc_visit_stream *visit, vo
  * one does. */
 static bool remove_name(struct sc_stream_record *stream, CUstream handle)
 {
-    pthread_mutex_lock(&registry_lock);
+    SC_LOCKED(&registry_lock);
     bool taken =
         sc_handle_pointer(sc_handles_get(&sc_streams_by_handle, (uintptr_t)handle)) == stream;
     if (taken)
         sc_handles_remove(&sc_streams_by_handle, (uintptr_t)handle);
-    pthread_mutex_unlock(&registry_lock);
     return taken;
 }
 
@@ -648,9 +641,8 @@ void sc_streams_created(CUstream handle, uint32_t origin)
 static void bury_one(void *events_are_dead, struct sc_stream_record *stream)
 {
     if (events_are_dead) {
-        pthread_mutex_lock(&stream->lock);
+        SC_LOCKED(&stream->lock);
         sc_marks_void_locked(stream);
-        pthread_mutex_unlock(&stream->lock);
     }
     bury_stream(stream);
 }

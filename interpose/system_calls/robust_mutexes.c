@@ -1,7 +1,6 @@
 #include "interpose/system_calls/robust_mutexes.h"
 
-#include <dirent.h>
-#include <fcntl.h>
+#include <limits.h>
 #include <linux/futex.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -17,10 +16,11 @@
 #include "interpose/guard/neighbours.h"
 #include "interpose/guard/userfaults.h"
 #include "interpose/system_calls/exempt_objects.h"
+#include "report/file.h"
 
 #include "common/poison.h"
 
-enum { PRIORITY_INHERITANCE = 1, ENTRIES_BYTES = 2048 };
+enum { PRIORITY_INHERITANCE = 1 };
 
 static _Atomic bool are_used;
 
@@ -66,40 +66,22 @@ static void walk_list(uintptr_t address)
 }
 
 /* Walks the list of one thread, which get_robust_list returns. */
-static void walk_list_of(long thread)
+static bool walk_list_of(void *unused, const char *folder, const char *thread)
 {
     uintptr_t head = 0;
     size_t size = 0;
-    if (sc_kernel_call(SYS_get_robust_list, thread, &head, &size) == 0 && head)
+    (void)unused;
+    (void)folder;
+    if (sc_kernel_call(SYS_get_robust_list, strtol(thread, NULL, 10), &head, &size) == 0 && head)
         walk_list(head);
+    return false;
 }
 
-/* Walks the list of robust mutexes of each thread: Linux writes into those that a thread holds when
- * it ends. */
-static void walk_all_lists(long task_folder)
-{
-    _Alignas(struct dirent64) char entries[ENTRIES_BYTES];
-    long size;
-    while ((size = sc_kernel_call(SYS_getdents64, task_folder, entries, sizeof entries)) > 0)
-        for (long at = 0; at < size;) {
-            const struct dirent64 *entry = (const struct dirent64 *)(entries + at);
-            long thread = strtol(entry->d_name, NULL, 10); /* 0 for "." and ".." */
-            if (thread > 0)
-                walk_list_of(thread);
-            at += entry->d_reclen;
-        }
-}
-
-/* Exempts the pages of all robust mutexes that are locked now. Not inlined, for its stack of 2 KB.
- */
+/* Exempts the pages of all robust mutexes that are locked now: Linux writes into those that a
+ * thread holds when it ends. Not inlined, for its stack. */
 static __attribute__((noinline)) void exempt_locked_mutexes(void)
 {
-    long task_folder =
-        sc_kernel_call(SYS_openat, AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (task_folder < 0)
-        return;
-    walk_all_lists(task_folder);
-    sc_kernel_call(SYS_close, task_folder);
+    sc_file_each_entry("/proc/self/task", UINT_MAX, walk_list_of, NULL);
 }
 
 /* Prepares memory that becomes pinned for being guarded. Registered memory may contain robust

@@ -474,12 +474,15 @@ bool sc_order_is_tied(struct sc_order *order, uint32_t id, unsigned ties)
     struct sc_stream *stream = sc_order_stream(order, id);
     if (!sc_stream_front_has_ties(&stream->front, ties))
         return false;
-    if (stream->kind != SC_STREAM_BLOCKING ||
-        sc_stream_front_has_ties(&stream->front, ties & ~(unsigned)SC_TIE_KIND))
+    if (stream->kind != SC_STREAM_BLOCKING)
         return true;
     struct sc_stream *legacy = legacy_stream_of(order, stream);
-    return !has_joined_legacy(stream, legacy) ||
-           (ties & SC_TIE_JOINED && !is_joined_legacy_known(stream, legacy));
+    if (!has_joined_legacy(stream, legacy) ||
+        (ties & SC_TIE_JOINED && !is_joined_legacy_known(stream, legacy)))
+        return true;
+    /* A call of another thread that has just joined the legacy stream's set its tie before. */
+    atomic_thread_fence(memory_order_acquire);
+    return sc_stream_front_has_ties(&stream->front, ties & ~(unsigned)SC_TIE_KIND);
 }
 
 /* Gives the call the next place among the legacy stream's calls. */
@@ -918,7 +921,7 @@ void sc_order_note_all_known(struct sc_order *order, const struct sc_point *poin
     struct sc_stream *stream = sc_order_stream(order, point->stream);
     struct sc_point now = {0};
     renew_numbers(stream, &now);
-    bool is_legacy_known = stream->kind == SC_STREAM_BLOCKING &&
+    bool is_legacy_known = stream->kind == SC_STREAM_BLOCKING && !order->retiring &&
                            is_joined_legacy_known(stream, legacy_stream_of(order, stream));
     if (stream->kind == SC_STREAM_LEGACY || stream->joined != point->joined ||
         now.number != point->number ||

@@ -260,14 +260,16 @@ void sc_track_compare_sources(struct sc_track *track, const struct sc_point *poi
 }
 
 /* Ends all operations that the point covers, since the host has waited for them. If the point is of
- * one stream, only that stream has operations to retire. */
+ * one stream, only that stream has operations to retire, unless another thread is still retiring
+ * what the point leaves out because the host knows it already. */
 void sc_track_note_known(struct sc_track *track, struct sc_point *point,
                          const struct sc_comparisons *comparisons, struct sc_ops *overwritten)
 {
-    uint32_t stream = sc_order_is_of_one_stream(point) ? point->stream : 0;
     if (overwritten)
         overwritten->count = 0;
     lock(track);
+    bool is_of_one = sc_order_is_of_one_stream(point) && !track->order.retiring;
+    uint32_t stream = is_of_one ? point->stream : 0;
     if (comparisons)
         sc_comparisons_end(&track->inflight, comparisons);
     sc_order_note_known(&track->order, point);

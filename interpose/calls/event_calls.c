@@ -331,6 +331,8 @@ SC_INLINED struct simple_wait begin_simple_wait(enum sc_simplicity least, CUstre
     if (!before || before->gone || number.number < before->since_number)
         return (struct simple_wait){0};
     bool may_bring_work = before != stream && !sc_unfinished_is_clear(before);
+    if (stream->kind == SC_STREAM_BLOCKING)
+        sc_marks_note_wait(stream); /* a signal of the legacy stream asks for marks there */
     return (struct simple_wait){
         stream, may_bring_work ? sc_unfinished_join_of(stream, before, number.work_ticks) : 0};
 }

@@ -29,10 +29,13 @@
 
 #include "common/poison.h"
 
-/* Notes the copy for the other streams of the family: the legacy stream and the blocking ones. */
+/* Notes the copy for the other streams of the family: the legacy stream and the blocking ones. On
+ * the legacy stream it was noted before the call, too: a wait of another thread may have come in
+ * between. */
 static __attribute__((noinline)) void note_in_family(struct sc_stream_record *stream,
                                                      const struct sc_simple_copy *copy)
 {
+    sc_unfinished_legacy(stream);
     sc_unfinished_queued(stream, copy->ticks);
     if (copy->to_host)
         sc_unfinished_written(stream);

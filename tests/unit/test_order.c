@@ -896,6 +896,10 @@ START_TEST(all_is_known_of_a_blocking_stream_behind_a_plain_point)
     if (!sc_order_plain_point(&order, blocking, &point))
         ck_abort_msg("the stream has a plain point");
     sc_order_note_known(&order, &point);
+    order.retiring = 1; /* another thread has still to retire legacy work that the host knows */
+    sc_order_note_all_known(&order, &point);
+    ck_assert(!sc_order_is_all_known(&order, blocking));
+    order.retiring = 0;
     sc_order_note_all_known(&order, &point);
     ck_assert(done(last));
     ck_assert(sc_order_is_all_known(&order, blocking));

@@ -10,6 +10,7 @@ of medians last:
 - `gpus` (gpus.py): NCCL, PyTorch's DDP and FSDP, and JAX on several GPUs;
 - `patterns` (out/bench/patterns): copies, launches and waits that alternate, by one thread with a
   warm and a cold cache, and by many;
+- `in_turn` (out/bench/in_turn): the same, in turn with the driver's own functions in one process;
 - `workers` (out/bench/workers): threads that fill, upload, launch, download, synchronise and read;
 - `llama` (llama.py): llama.cpp, once scripts/carry-llama has built it;
 - `growth` (out/bench/bench): curves of what a copy costs with ever more streams, operations, threads,

@@ -44,6 +44,15 @@ WORKER_WAYS = {
     "report": ("libsafecopy.so", "mode=report", ()),
 }
 LLAMA_WAYS = WORKER_WAYS | {"off": ("libsafecopy.so", "mode=off", ())}
+# All are of in_turn, which has the driver's own calls beside them.
+IN_TURN_WAYS = {
+    "fix": ("libsafecopy.so", "mode=fix", ()),
+    "guard=off": ("libsafecopy.so", "guard=off", ()),
+    "blocking": ("libsafecopy.so", "mode=fix", ("--blocking",)),
+    "legacy": ("libsafecopy.so", "mode=fix", ("--legacy",)),
+    "cold": ("libsafecopy.so", "mode=fix", ("--cold",)),
+    "threads": ("libsafecopy.so", "mode=fix", ("--threads=16",)),
+}
 
 # Each has one part more than the one before. The first is the interception alone; `look-up` is the
 # ranges, the record of operations, their order and their marks.
@@ -177,6 +186,9 @@ SUITES = {
                       table="programs"),
     "gpus": Suite("gpus.py", GPU_WAYS, table="gpus"),
     "patterns": Suite("patterns", PATTERN_WAYS, limits=PATTERN_LIMITS, table="ratios"),
+    "in_turn": Suite("in_turn", IN_TURN_WAYS,
+                     limits={figure: {"fix": limits["fix"]} for figure, limits in PATTERN_LIMITS.items()},
+                     table="in_turn"),
     "workers": Suite("workers", WORKER_WAYS, limits=WORKER_LIMITS, table="workers"),
     "llama": Suite("llama.py", LLAMA_WAYS, limits=LLAMA_LIMITS, table="llama"),
     "growth": Suite("bench", GROWTH_WAYS, GROWTH_TARGETS, table="curves", only="copy_"),

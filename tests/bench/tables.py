@@ -22,6 +22,10 @@ run, the median of the runs), in us. Then ratios of the median steps of two runs
 beside them took as long: the median over the rounds (and the least and the largest of them). `again`
 is a second run without the library against the first one. `fix` is the library against both of its
 round, and whether that lies within what two runs without the library differ by."""
+IN_TURN_LEGEND = """How many times as long a step takes as by the driver's own functions, in turn with
+them in one process; the median over the rounds. The driver's own are of the first way, in ns. Targets
+are of mode=fix with non-blocking streams, and by 16 threads. The last ways are mode=fix, too: by
+blocking streams, on the legacy stream, with a cold cache, by 16 threads."""
 CURVES_LEGEND = """Medians over interleaved runs. `grew by` is the figure against the first of its
 family, divided by the growth without the library where that is above 1; ten marks are 1."""
 PARTS_LEGEND = """Medians over interleaved runs, in ns of a processor of constant clock: `none` in
@@ -154,6 +158,33 @@ def ratio_rows(suite, results, simulated):
                *(ratio_cell(suite, results, figure, way, simulated) for way in others)]
 
 
+# --- in turn with the driver's own functions ------------------------------------------------------
+
+
+def own_ns(results, step):
+    """Of the first way that says it, in ns."""
+    said = [remark for figure, remark in results.remarks if figure == step]
+    return said[0].split()[-2] if said else ""
+
+
+def in_turn_cell(suite, results, step, way, simulated):
+    """`1.27, 1.20 missed`; a way's figures have its name behind the step's."""
+    figure = f"{step}_{way}" if way in results.values.get(f"{step}_{way}", {}) else step
+    found = results.median(figure, way)
+    limit = suite.limits.get(figure, {}).get("fix") if way in ("fix", "threads") else None
+    if found is None or limit is None or simulated:
+        return f"{found:.2f}" if found is not None else ""
+    return f"{found:.2f}, {limit:.2f} {'met' if found <= limit else 'missed'}"
+
+
+def in_turn_rows(suite, results, simulated):
+    yield ["step", "the driver's own, ns", *suite.ways]
+    steps = [figure for figure, ways in results.values.items() if "fix" in ways]
+    for step in steps:
+        yield [step, own_ns(results, step),
+               *(in_turn_cell(suite, results, step, way, simulated) for way in suite.ways)]
+
+
 # --- against the spread of the runs without the library -------------------------------------------
 
 
@@ -240,6 +271,7 @@ KINDS = {
     "ratios": (ratio_rows, RATIOS_LEGEND),
     "programs": (ratio_rows, PROGRAMS_LEGEND),
     "gpus": (spread_rows, GPUS_LEGEND),
+    "in_turn": (in_turn_rows, IN_TURN_LEGEND),
     "workers": (ratio_rows, WORKERS_LEGEND),
     "llama": (ratio_rows, LLAMA_LEGEND),
     "curves": (curve_rows, CURVES_LEGEND),

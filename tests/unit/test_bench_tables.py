@@ -49,6 +49,30 @@ class Limits(unittest.TestCase):
                 self.assertLessEqual(set(limits), set(suite.ways), f"{name}: {figure}")
 
 
+class InTurn(unittest.TestCase):
+    """Steps in turn with the driver's own functions: each way's figures bear its name."""
+
+    def results(self):
+        results = run.Results()
+        for way, name in (("fix", "step"), ("blocking", "step_blocking"), ("threads", "step_threads")):
+            results.add(way, *run.figures_of(f"{name} 1.25 times\n# {name}: the driver's own 90 ns\n"))
+        results.add("fix", {"alone": (1.5, "times")}, {})
+        return results
+
+    def test_a_row_has_all_ways_of_a_step(self):
+        suite = suites.Suite("in_turn", suites.IN_TURN_WAYS, table="in_turn",
+                             limits=suites.ratios_to_none({"step": 1.2, "step_threads": 1.7}))
+        head, step, alone = tables.in_turn_rows(suite, self.results(), simulated=False)
+        self.assertEqual(head[2:], list(suites.IN_TURN_WAYS))
+        self.assertEqual(step, ["step", "90", "1.25, 1.20 missed", "", "1.25", "", "",
+                                "1.25, 1.70 met"])
+        self.assertEqual(alone, ["alone", "", "1.50", "", "", "", "", ""])
+
+    def test_nothing_is_judged_on_the_simulated_gpu(self):
+        _, step, _ = tables.in_turn_rows(suites.SUITES["in_turn"], self.results(), simulated=True)
+        self.assertEqual(step[2], "1.25")
+
+
 class Matched(unittest.TestCase):
     """Steps of several GPUs, by the speed of the spin loop beside them."""
 

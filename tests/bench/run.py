@@ -75,7 +75,7 @@ class Bench:
         self.suite, self.simulated, self.quick = suite, simulated, quick
 
     def environment(self, way, folder):
-        library, options, _ = self.suite.ways[way]
+        library, options, _ = self.suite.ways.get(way, (None, "", ()))
         kept = {name: value for name, value in os.environ.items()
                 if name not in ("SAFECOPY_OPTIONS", "LD_PRELOAD", "SIM_GPU")}
         if self.simulated:

@@ -66,7 +66,7 @@ endif
 
 # The suites of which `make check` runs checks, and those that CI adds: tests/lots.py says which.
 GATE := arrows format conformance unit sim twins ways cupti nvtx drivers runtime survival pinned mprotect \
-    kinds python debug
+    python debug
 CI_ADDS := in-place behind-copies alone languages demo nvcc sanitizers sanitized-programs valgrind
 
 # Including a file that has a rule makes make run the rule first and then start over, so that what
@@ -669,7 +669,6 @@ RUN_BY_behind-copies := all $(RACY)
 RUN_BY_ways        := all $(RACY) $(FIXED) $(T)/survival/lib/libways.so
 RUN_BY_alone       := all $(RACY) $(FIXED)
 RUN_BY_mprotect    := all $(RACY) $(FIXED) $(SURVIVAL)
-RUN_BY_kinds       := all $(RACY) $(FIXED) $(SURVIVAL) $(T)/survival/lib/libregisters.so
 RUN_BY_full-kind   := all $(FULL_KIND) $(RACY) $(FIXED) $(SURVIVAL)
 RUN_BY_drivers     := all $(filter %_driver.racy %_driver.fixed,$(RACY) $(FIXED)) $(OLDER_DRIVERS)
 RUN_BY_cupti       := all $(CUPTI)

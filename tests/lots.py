@@ -32,8 +32,6 @@ GATE = {
                 "!touch_cancelled/* !set_ids/*",
     "pinned": "*/preloaded !pinned_*/* !signal_stepped/* !fork_at_map_limit/*",
     "mprotect": "*sc20[123]*/healed *sc403*/healed */preloaded !*_64m/* !signal_stepped/* !fork_at_map_limit/*",
-    "kinds": "driver-uffd/sc20[123]_[a-c]*/healed shared-uffd/sc20[123]_[a-c]*/healed "
-             "shared-uffd/*/preloaded !*/pinned_*/*",
     "python": "* !*'/*",
     "debug": "fewer/* stress/strict=1 stress/mode=report stress/guard=uffd* "
              "stress/strict=1:guard=mprotect stress/strict=1:device=1",
@@ -48,7 +46,6 @@ CI = {
     "in-place": "*",
     "behind-copies": "*",
     "ways": "sc20[123]_[a-f]*/*",
-    "kinds": "driver-uffd/*/healed shared-uffd/*",
     "alone": "*",
     "languages": "*",
     "demo": "*",

@@ -489,7 +489,7 @@ class Twin:
                 run.expect_status(0)
                 self.expect_right(run, "racy")
             hazards = report.hazards(run)
-            check_hazards(run, hazards, self.expectations, ("action", *self.machine.ignored))
+            check_hazards(run, hazards, self.expectations, ignored=("action",))
             if any(hazard["action"] != "reported" for hazard in hazards):
                 raise run.failure("mode=report did more than report")
             for wanted in self.directives.all("reported-summary"):
@@ -828,7 +828,6 @@ class Stress:
         ("guard=off", "delay=0", 6),
         ("strict=1:guard=mprotect", "late=1:late_limit=2ms", 16),
         ("guard=uffd:snapshot_max=0", "delay=20us:seed=7", 16),
-        ("pinned=driver:guard=uffd:snapshot_max=0", "late=1:late_limit=2ms", 16),
         ("strict=1:device=1", "late=1:late_limit=2ms:launch=100us", 6),
         ("device=0", "late=1:late_limit=2ms", 16, *SIMPLE),
         ("strict=1:device=1", "devices=4:late=1:late_limit=2ms", 6),
@@ -951,48 +950,6 @@ def by_full_kind():
     touched = [source for source in sources("hazard") if source.parent.name == "touch"]
     return [check for source in touched for check in Twin(source, machine).checks()] + \
         pinned(machine)
-
-
-class OtherMemory(Machine):
-    """Where pinned memory is of another kind than the library's own: the driver's, or memory that is
-    registered (survival/lib/registers.c)."""
-
-    ignored = ("kind",)
-
-    def __init__(self, kind, options):
-        super().__init__(options=f"pinned=driver:{options}")
-        self.kind = kind
-
-    def require(self, directives):
-        super().require(directives)
-        if self.kind == "private" and "userfaultfd" in directives.all("needs"):
-            raise Skip("userfaultfd serves no private memory")
-
-    def environment(self, directives, preload, options):
-        kept = super().environment(directives, preload, options)
-        if self.kind != "driver":
-            also = str(self.programs / "survival" / "lib" / "libregisters.so")
-            kept["LD_PRELOAD"] = ":".join([also, *filter(None, [kept.get("LD_PRELOAD")])])
-            kept["REGISTERS"] = self.kind
-        return kept
-
-
-# Twins that free pinned memory, or have several allocations on a page.
-OF_PINNED = {"guard_freehost", "sc202_then_freehost", "sc201_pinned_neighbour"}
-
-
-def kinds():
-    """Touches in memory of other kinds, by both mechanisms."""
-    found = []
-    for kind, guard in (("driver", "uffd"), ("shared", "uffd"), ("memfd", "uffd"),
-                        ("private", "uffd"), ("shared", "mprotect")):
-        machine = OtherMemory(kind, f"guard={guard}")
-        touched = [Twin(source, machine) for source in sources("hazard", "*sc20[123]*")
-                   if source.parent.name == "touch" and source.stem not in OF_PINNED]
-        checks = [check for twin in touched for check in
-                  ((f"{twin.name}/healed", twin.healed), (f"{twin.name}/fixed", twin.fixed))]
-        found += [(f"{kind}-{guard}/{name}", check) for name, check in checks + pinned(machine)]
-    return found
 
 
 def behind_copies():

@@ -56,7 +56,7 @@ BAD_COUNT = re.compile(rb"(?:failures|errors)=(\d+)")
 SKIPPED = 77
 AT_A_TIME = {  # checks to a core, where that is not one
     **dict.fromkeys(("twins", "in-place", "behind-copies", "ways", "alone"), 6),
-    **dict.fromkeys(("unit", "mprotect", "kinds", "full-kind", "pinned", "cupti", "drivers", "languages"), 4),
+    **dict.fromkeys(("unit", "mprotect", "full-kind", "pinned", "cupti", "drivers", "languages"), 4),
     **dict.fromkeys(("sim", "survival", "python", "nvtx", "debug"), 2)}
 BESIDE = {"conformance", "soak"}  # run beside all others: long, and of little work
 TOLD_EVERY_S = 20
@@ -262,7 +262,6 @@ SUITES = {
     "ways": programs.ways,
     "alone": lambda: programs.alone(Machine()),
     "mprotect": programs.by_mprotect,
-    "kinds": programs.kinds,
     "full-kind": lambda: programs.by_full_kind() or
     [("all", skipped("a userfaultfd of the full kind is for root, or vm.unprivileged_userfaultfd"))],
     "nvtx": lambda: nvtx_tool.checks(Machine()),

@@ -24,73 +24,21 @@ int sc_spans_init(struct sc_spans *spans)
     return sc_grid_init(&spans->grid, &spans->pool, CELLS);
 }
 
-/* Returns the address of the area's first page. */
-static uintptr_t area_start(const struct sc_spans *spans, uintptr_t address)
+static unsigned area_index(const struct sc_spans *spans, uintptr_t address)
 {
-    uintptr_t offset = address - atomic_load_explicit(&spans->striped_start, memory_order_relaxed);
-    bool is_striped = offset < atomic_load_explicit(&spans->striped_bytes, memory_order_relaxed);
-    return address - (is_striped ? offset : address) % SC_SPANS_AREA_BYTES;
-}
-
-/* Returns the place in the hash table of the added area that has the address, or the free place
- * where it would be. */
-static unsigned place_of(const struct sc_spans *spans, uintptr_t address)
-{
-    uint64_t number = address / SC_SPANS_AREA_BYTES;
-    unsigned place =
-        (unsigned)(number * UINT64_C(0x9e3779b97f4a7c15) >> (64 - SC_SPANS_ADDED_BITS));
-    for (uintptr_t found;; place = (place + 1) % SC_SPANS_ADDED_MAX) {
-        found = atomic_load_explicit(&spans->added[place], memory_order_acquire);
-        if (!found || found / SC_SPANS_AREA_BYTES == number)
-            return place;
-    }
-}
-
-unsigned sc_spans_area(const struct sc_spans *spans, uintptr_t address)
-{
-    size_t bytes = atomic_load_explicit(&spans->striped_bytes, memory_order_acquire);
-    uintptr_t offset = address - atomic_load_explicit(&spans->striped_start, memory_order_relaxed);
-    if (offset < bytes)
-        return (unsigned)(offset / SC_SPANS_AREA_BYTES);
-    unsigned place = place_of(spans, address);
-    return atomic_load_explicit(&spans->added[place], memory_order_acquire)
-               ? SC_SPANS_AREAS_MAX + place
-               : SC_SPANS_NO_AREA;
-}
-
-bool sc_spans_add_area(struct sc_spans *spans, uintptr_t address)
-{
-    SC_ASSERT_GUARDED(&spans->pool);
-    if (sc_spans_area(spans, address) != SC_SPANS_NO_AREA)
-        return true;
-    if (spans->added_count >= SC_SPANS_ADDED_MAX / 2 || address < SC_SPANS_AREA_BYTES)
-        return false;
-    atomic_store_explicit(&spans->added[place_of(spans, address)], area_start(spans, address),
-                          memory_order_release);
-    atomic_fetch_add_explicit(&spans->added_count, 1, memory_order_release);
-    return true;
-}
-
-uintptr_t sc_spans_added_area(const struct sc_spans *spans, unsigned area)
-{
-    return atomic_load_explicit(&spans->added[area - SC_SPANS_AREAS_MAX], memory_order_acquire);
-}
-
-bool sc_spans_have_added(const struct sc_spans *spans)
-{
-    return atomic_load_explicit(&spans->added_count, memory_order_relaxed) != 0;
+    uintptr_t start = atomic_load_explicit(&spans->striped_start, memory_order_relaxed);
+    return (unsigned)((address - start) / SC_SPANS_AREA_BYTES);
 }
 
 unsigned sc_spans_home_stripe(const struct sc_spans *spans, uintptr_t address)
 {
-    SC_ASSERT(sc_spans_area(spans, address) != SC_SPANS_NO_AREA);
-    return 1 + sc_spans_area(spans, address) % (SC_SPANS_STRIPES - 1);
+    return 1 + area_index(spans, address) % (SC_SPANS_STRIPES - 1);
 }
 
 /* Gives the area the stripe that is meant for it. Until then its pages are in stripe 0. */
 static void move_to_home_stripe(struct sc_spans *spans, uintptr_t address)
 {
-    atomic_store_explicit(&spans->stripes[sc_spans_area(spans, address)],
+    atomic_store_explicit(&spans->stripes[area_index(spans, address)],
                           (uint8_t)sc_spans_home_stripe(spans, address), memory_order_release);
 }
 
@@ -101,9 +49,8 @@ void sc_spans_set_stripes(struct sc_spans *spans, uintptr_t start, size_t size_b
 {
     SC_ASSERT(size_bytes / SC_SPANS_AREA_BYTES <= SC_SPANS_AREAS_MAX);
     atomic_store_explicit(&spans->striped_start, start, memory_order_relaxed);
-    for (unsigned area = 0; area < striped_bytes / SC_SPANS_AREA_BYTES; area++)
-        atomic_store_explicit(&spans->stripes[area], (uint8_t)(1 + area % (SC_SPANS_STRIPES - 1)),
-                              memory_order_relaxed);
+    for (size_t offset = 0; offset < striped_bytes; offset += SC_SPANS_AREA_BYTES)
+        move_to_home_stripe(spans, start + offset);
     atomic_store_explicit(&spans->striped_bytes, size_bytes, memory_order_release);
 }
 
@@ -125,8 +72,8 @@ static uintptr_t next_area(const struct sc_spans *spans, uintptr_t page, uintptr
     size_t bytes = atomic_load_explicit(&spans->striped_bytes, memory_order_acquire);
     uintptr_t start = atomic_load_explicit(&spans->striped_start, memory_order_relaxed);
     uintptr_t offset = page - start;
-    if (offset < bytes || sc_spans_have_added(spans))
-        return area_start(spans, page) + SC_SPANS_AREA_BYTES;
+    if (offset < bytes)
+        return page - offset % SC_SPANS_AREA_BYTES + SC_SPANS_AREA_BYTES;
     return bytes && page < start ? start : end;
 }
 
@@ -433,17 +380,15 @@ bool sc_spans_cover(struct sc_spans *spans, uintptr_t address)
 
 /* Moves the area to the stripe meant for it, if no span has a page there, live or ended and not
  * applied yet. */
-bool sc_spans_move_area(struct sc_spans *spans, const struct sc_pages *pages)
+bool sc_spans_move_area(struct sc_spans *spans, uintptr_t address)
 {
     SC_ASSERT_GUARDED(&spans->pool);
-    unsigned stripe = sc_spans_stripe(spans, pages->start);
-    bool is_home = stripe == sc_spans_home_stripe(spans, pages->start);
-    uintptr_t start = is_home ? pages->start : area_start(spans, pages->start);
-    size_t size_bytes = is_home ? pages->end - pages->start : SC_SPANS_AREA_BYTES;
-    bool any = is_in_list(spans, spans->unapplied[stripe], start, size_bytes) ||
-               is_in_list(spans, spans->due_ended[stripe], start, size_bytes) ||
-               is_in_list(spans, spans->refused[stripe], start, size_bytes) ||
-               sc_grid_find_any(&spans->grid, start, size_bytes);
+    uintptr_t start = address - (address - spans->striped_start) % SC_SPANS_AREA_BYTES;
+    unsigned stripe = sc_spans_stripe(spans, start);
+    bool any = is_in_list(spans, spans->unapplied[stripe], start, SC_SPANS_AREA_BYTES) ||
+               is_in_list(spans, spans->due_ended[stripe], start, SC_SPANS_AREA_BYTES) ||
+               is_in_list(spans, spans->refused[stripe], start, SC_SPANS_AREA_BYTES) ||
+               sc_grid_find_any(&spans->grid, start, SC_SPANS_AREA_BYTES);
     if (!any)
         move_to_home_stripe(spans, start);
     return !any;

@@ -99,11 +99,7 @@ struct sc_spans {
     /* Where the memory starts whose areas may have other stripes than 0. */
     _Atomic uintptr_t striped_start;
     _Atomic size_t striped_bytes;
-    _Atomic uint8_t stripes[SC_SPANS_NO_AREA + 1]; /* by the areas' numbers; of the last one: 0 */
-    /* A hash table of the areas that were added: the address of each, in the place of its number.
-     */
-    _Atomic uint32_t added_count;
-    _Atomic uintptr_t added[SC_SPANS_ADDED_MAX];
+    _Atomic uint8_t stripes[SC_SPANS_AREAS_MAX];
 };
 
 /* Returns the pages that the interval overlaps; for an empty interval within a page: that page.
@@ -119,11 +115,9 @@ static inline unsigned sc_spans_stripe(const struct sc_spans *spans, uintptr_t a
 {
     size_t bytes = atomic_load_explicit(&spans->striped_bytes, memory_order_acquire);
     uintptr_t offset = address - atomic_load_explicit(&spans->striped_start, memory_order_relaxed);
-    if (offset >= bytes && !atomic_load_explicit(&spans->added_count, memory_order_acquire))
-        return 0;
-    unsigned area =
-        offset < bytes ? (unsigned)(offset / SC_SPANS_AREA_BYTES) : sc_spans_area(spans, address);
-    return atomic_load_explicit(&spans->stripes[area], memory_order_acquire);
+    return offset < bytes ? atomic_load_explicit(&spans->stripes[offset / SC_SPANS_AREA_BYTES],
+                                                 memory_order_acquire)
+                          : 0;
 }
 
 /* Stripes (a bit each) in which the calling thread has left spans unapplied. */
@@ -140,10 +134,9 @@ int sc_spans_init(struct sc_spans *spans); /* 0 or -ENOMEM */
  * not. Lock-free. */
 unsigned sc_spans_home_stripe(const struct sc_spans *spans, uintptr_t address);
 
-/* Moves the area that has these pages to the stripe meant for it. The caller holds the locks of
- * both stripes. False: there is a span in the area, or, if the area is in its stripe already, on
- * the pages; nothing was changed. */
-bool sc_spans_move_area(struct sc_spans *spans, const struct sc_pages *pages);
+/* Moves the area of the address to the stripe meant for it. The caller holds the locks of both
+ * stripes. False: there is a span in the area, and nothing was changed. */
+bool sc_spans_move_area(struct sc_spans *spans, uintptr_t address);
 
 /* Returns the stripes (a bit each) in which ended spans of these streams are still unapplied or
  * due. Lock-free. */

@@ -1,5 +1,4 @@
-/* Functions of the spans (track/spans.h) for callers that need not see their records. Lock-free
- * where nothing else is said. */
+/* Functions of the spans (track/spans.h) for callers that need not see their records. Lock-free. */
 
 /* Terms (docs/glossary.md):
  *   span: a run of pages that one operation wants protected
@@ -19,33 +18,11 @@ struct sc_spans;
  * except those of areas that were moved to another stripe. */
 enum { SC_SPANS_STRIPES = 64, SC_SPANS_AREA_BYTES = 2 << 20, SC_SPANS_AREAS_MAX = 8190 };
 
-/* Areas outside of that memory have a number, too, once they are added: from SC_SPANS_AREAS_MAX on.
- * SC_SPANS_NO_AREA is the number of all other memory, which is in stripe 0. Numbers are never given
- * back; at most half of them are used. */
-enum {
-    SC_SPANS_ADDED_BITS = 13,
-    SC_SPANS_ADDED_MAX = 1 << SC_SPANS_ADDED_BITS,
-    SC_SPANS_NO_AREA = SC_SPANS_AREAS_MAX + SC_SPANS_ADDED_MAX,
-};
-
 /* Sets the memory whose areas may have other stripes than 0. An area has SC_SPANS_AREA_BYTES, and
  * the first one begins at `start`. The areas of the first `striped_bytes` get their stripes at
  * once. Called once, before there is a span. */
 void sc_spans_set_stripes(struct sc_spans *spans, uintptr_t start, size_t size_bytes,
                           size_t striped_bytes);
-
-/* Returns the number of the area that has the address. */
-unsigned sc_spans_area(const struct sc_spans *spans, uintptr_t address);
-
-/* Adds the area of the address, which stays in stripe 0 until it is moved. False: there are too
- * many. Needs the tracker's lock. */
-bool sc_spans_add_area(struct sc_spans *spans, uintptr_t address);
-
-/* Returns the address of the added area with this number; 0: there is none. */
-uintptr_t sc_spans_added_area(const struct sc_spans *spans, unsigned area);
-
-/* Were any areas added? */
-bool sc_spans_have_added(const struct sc_spans *spans);
 
 /* Is the page in another stripe than 0? */
 bool sc_spans_have_stripe(const struct sc_spans *spans, uintptr_t address);

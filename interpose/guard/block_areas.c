@@ -95,8 +95,7 @@ static void choose_for(uintptr_t area, const struct sc_pages *pages)
         return;
     unsigned before = atomic_fetch_add_explicit(&times[i], 1, memory_order_relaxed);
     if (is_wanted(pages, before) && begin_attempt(i, area) && sc_user_touches_begin())
-        sc_protect_move_area(&(struct sc_pages){area, area + SC_AREAS_BYTES}, false,
-                             sc_userfaults_adopt_huge);
+        sc_protect_move_area(area, sc_userfaults_adopt_huge);
 }
 
 /* Chooses for a block's areas by which mechanism they will be guarded. The first areas are shared

@@ -8,8 +8,8 @@
  *     unprotect   sc_guard_unprotect makes pages accessible; sc_guard_makes_room frees mappings for
  *                 a system call that failed for want of them; sc_guard_has asks whether there is
  *                 anything to unprotect.
- *     pin         sc_guard_pin prepares new pinned memory, and sc_guard_unpin ends that;
- *                 sc_guard_serves_areas and sc_guard_uses_userfault tell which mechanism guards it.
+ *     pin         sc_guard_pin prepares new pinned memory; sc_guard_serves_areas and
+ *                 sc_guard_uses_userfault tell which mechanism guards it.
  *
  * The pages of a source become read-only, and those of a destination inaccessible, from issue until
  * the program has waited for the operation (without strict=1, at most until it is complete). There
@@ -114,11 +114,6 @@ bool sc_guard_has(const void *address, size_t size_bytes);
  * from protection the pages of registered memory that Linux may touch at any time
  * (interpose/system_calls/robust_mutexes.h). Not signal-safe. */
 void sc_guard_pin(uintptr_t address, size_t size_bytes, enum sc_buffer_kind kind);
-
-/* Ends the registration of memory that is not the library's with userfaultfd, before the memory is
- * replaced or goes back to its owner. A load where nothing was registered. Pages that are still
- * protected stay registered. Not signal-safe. */
-void sc_guard_unpin(uintptr_t address, size_t size_bytes);
 
 /* Starts userfaultfd for pinned memory of areas (interpose/memory/areas.h), with the thread that
  * answers touches. Returns whether userfaultfd can be used; if not, and with guard=uffd, a warning

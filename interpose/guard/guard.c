@@ -14,7 +14,6 @@
 #include "interpose/base/process.h"
 #include "interpose/base/spare_stack.h"
 #include "interpose/base/thread_stack.h"
-#include "interpose/guard/added_areas.h"
 #include "interpose/guard/apart.h"
 #include "interpose/guard/block_areas.h"
 #include "interpose/guard/data_limit.h"
@@ -39,7 +38,6 @@
 #include "track/no_verdicts.h"
 #include "track/op_info.h"
 #include "track/spans.h"
-#include "track/spans_calls.h"
 #include "track/track.h"
 #include "track/track_parts.h"
 #include "track/track_ranges.h"
@@ -151,14 +149,6 @@ static void unprotect_pages(void *argument)
     SC_TRACKED(sc_guarded_unprotect(track.inflight, of->start, of->end - of->start, SC_TOUCH_WRITE,
                                     true, SC_NO_VERDICT_KERNEL));
     sc_guard_apply(SC_GUARD_ALL);
-}
-
-/* Ends the registration of the interval's pages. */
-void sc_guard_unpin(uintptr_t address, size_t size_bytes)
-{
-    struct sc_pages pages = sc_spans_pages(guards(), address, size_bytes);
-    if (sc_unlikely(sc_spans_have_added(guards())) && size_bytes && !sc_process_is_child())
-        sc_protect_release(&pages);
 }
 
 void sc_guard_unprotect(const void *address, size_t size_bytes)
@@ -498,8 +488,8 @@ static bool check_can_guard(const struct sc_pages *pages, bool by_userfault,
  * split it. */
 static struct sc_pages in_area(const struct sc_range_info *range, uintptr_t address)
 {
-    struct sc_pages pages = own_pages(range);
-    uintptr_t area = address & ~(uintptr_t)(SC_AREAS_BYTES - 1);
+    struct sc_pages pages = sc_spans_pages(guards(), range->address, range->size_bytes);
+    uintptr_t area = address - (address - sc_areas.start) % SC_AREAS_BYTES;
     pages.start = pages.start > area ? pages.start : area;
     pages.end = pages.end < area + SC_AREAS_BYTES ? pages.end : area + SC_AREAS_BYTES;
     return pages;
@@ -509,7 +499,7 @@ static struct sc_pages in_area(const struct sc_range_info *range, uintptr_t addr
  * huge page of `pages` may end after the range. */
 static void adopt_sources(const struct sc_range_info *range, const struct sc_pages *pages)
 {
-    uintptr_t end = own_pages(range).end;
+    uintptr_t end = sc_spans_pages(guards(), range->address, range->size_bytes).end;
     for (uintptr_t at = pages->start; at < pages->end && at < end;) {
         struct sc_pages all = in_area(range, at);
         sc_protect_adopt_sources(&all);
@@ -548,19 +538,11 @@ static bool is_by_userfault(const struct sc_range_info *range, const struct sc_p
                             bool is_source)
 {
     size_t size_bytes = pages->end - pages->start;
-    if (!sc_areas_have_stripe(pages->start))
+    if (!sc_areas_have(pages->start))
         return false;
     return (size_bytes <= SC_USERFAULTS_BRIEF_BYTES &&
             sc_guard_uses_userfault(pages->start, size_bytes, is_source)) ||
            choose_mechanism(range, pages, is_source);
-}
-
-/* Chooses the mechanism for an operation on memory that is not the library's. */
-static void choose_added(const struct sc_range_info *range, const struct sc_pages *pages)
-{
-    struct sc_pages own = own_pages(range);
-    if (range->kind == SC_PINNED || range->kind == SC_REGISTERED)
-        sc_added_areas_choose(&own, pages);
 }
 
 /* Chooses the pages on which the operation will be guarded, and by what. Nothing is protected yet:
@@ -578,8 +560,6 @@ void sc_guard_protect(const struct sc_range_info *range, struct sc_op_info *op, 
         return;
     }
     sc_block_areas_choose(&pages);
-    if (sc_added_areas_may_want(&pages))
-        choose_added(range, &pages);
     leave_out_foreign(range, op, &pages);
     if (pages.start < pages.end)
         leave_out_contended(range, op, &pages);
@@ -592,7 +572,7 @@ void sc_guard_protect(const struct sc_range_info *range, struct sc_op_info *op, 
     bool is_source = !sc_direction_writes_host(op->direction);
     bool by_userfault = is_by_userfault(range, &pages, is_source);
     if (!check_can_guard(&pages, by_userfault, &reason)) {
-        if (!by_userfault && sc_areas_have_stripe(pages.start))
+        if (!by_userfault && sc_areas_have(pages.start))
             sc_protect_note_mechanism(&pages, false);
         note_unguarded(reason, hull_bytes);
         return;

@@ -16,7 +16,6 @@
 #include "interpose/guard/map_waits.h"
 #include "interpose/guard/page_access.h"
 #include "interpose/guard/userfaults.h"
-#include "interpose/memory/areas.h"
 #include "track/grid.h"
 #include "track/guarded.h"
 #include "track/spans.h"
@@ -266,27 +265,14 @@ static unsigned lock_stripe_of(uintptr_t address) SC_UNFOLLOWED
     }
 }
 
-/* Ends what is guarded in the area, under its stripe's lock. */
-static void end_guards(unsigned stripe, const struct sc_pages *pages)
-{
-    uintptr_t area = pages->start & ~(uintptr_t)(SC_SPANS_AREA_BYTES - 1);
-    SC_TRACKED(sc_guarded_unprotect(track.inflight, area, SC_SPANS_AREA_BYTES, SC_TOUCH_WRITE, true,
-                                    SC_NO_VERDICT_MEMORY));
-    apply_locked(stripe);
-}
-
 /* Moves the area under the locks of both stripes. */
-static bool move_area(unsigned from, const struct sc_pages *pages, bool ends_guards,
-                      bool (*adopt)(uintptr_t, size_t)) SC_UNFOLLOWED
+static bool move_area(unsigned from, uintptr_t address, bool (*adopt)(uintptr_t)) SC_UNFOLLOWED
 {
-    unsigned to = sc_spans_home_stripe(guards(), pages->start);
+    unsigned to = sc_spans_home_stripe(guards(), address);
     if (to != from)
         sc_brief_lock_acquire(&stripes[to].lock);
     apply_locked(from);
-    if (ends_guards)
-        end_guards(from, pages);
-    bool moved = SC_TRACKED(sc_spans_move_area(track.guards, pages)) &&
-                 adopt(pages->start, pages->end - pages->start);
+    bool moved = SC_TRACKED(sc_spans_move_area(track.guards, address)) && adopt(address);
     if (to != from)
         sc_brief_lock_release(&stripes[to].lock);
     return moved;
@@ -294,15 +280,12 @@ static bool move_area(unsigned from, const struct sc_pages *pages, bool ends_gua
 
 /* Moves the area to its stripe, under that stripe's lock. From then on the call cannot be
  * abandoned, since a move cannot be undone by halves. */
-bool sc_protect_move_area(const struct sc_pages *pages, bool ends_guards,
-                          bool (*adopt)(uintptr_t, size_t))
+bool sc_protect_move_area(uintptr_t address, bool (*adopt)(uintptr_t))
 {
     SC_KEEP_ERRNO();
-    if (!SC_TRACKED(sc_spans_add_area(track.guards, pages->start)))
-        return false;
-    unsigned from = lock_stripe_of(pages->start);
+    unsigned from = lock_stripe_of(address);
     forbid_abandoning();
-    bool moved = move_area(from, pages, ends_guards, adopt);
+    bool moved = move_area(from, address, adopt);
     unlock_stripe(from);
     return moved;
 }
@@ -338,29 +321,15 @@ void sc_protect_note_mechanism(const struct sc_pages *pages, bool by_mprotect)
     }
 }
 
-/* Calls the function for those of the pages that have stripes of their own, under these stripes'
- * locks. */
-static void call_for_striped(const struct sc_pages *pages, void (*function)(uintptr_t, size_t))
-{
-    SC_KEEP_ERRNO();
-    for (struct sc_pages rest = *pages; rest.start < rest.end; rest.start += stripe_part(&rest)) {
-        if (!sc_areas_have_stripe(rest.start))
-            continue;
-        unsigned stripe = lock_stripe_of(rest.start);
-        function(rest.start, stripe_part(&rest));
-        unlock_stripe(stripe);
-    }
-}
-
 /* Maps the pages again that userfaultfd guards and no span protects. */
 void sc_protect_restore(const struct sc_pages *pages)
 {
-    call_for_striped(pages, sc_userfaults_restore);
-}
-
-void sc_protect_release(const struct sc_pages *pages)
-{
-    call_for_striped(pages, sc_userfaults_release);
+    SC_KEEP_ERRNO();
+    for (struct sc_pages rest = *pages; rest.start < rest.end; rest.start += stripe_part(&rest)) {
+        unsigned stripe = lock_stripe_of(rest.start);
+        sc_userfaults_restore(rest.start, stripe_part(&rest));
+        unlock_stripe(stripe);
+    }
 }
 
 /* Sets the page's protection again to what the spans say it is, whatever it is now. */

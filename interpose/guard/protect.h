@@ -48,16 +48,10 @@ void sc_protect_apply(uint64_t stream_bits);
 void sc_protect_lock_stripes(uint64_t stripes);
 void sc_protect_apply_and_unlock(void);
 
-/* Moves the area that contains the pages to the stripe meant for it (sc_spans_add_area,
- * sc_spans_move_area), and calls `adopt` for the pages under the locks of both stripes.
- * `ends_guards`: what is guarded in the area is no longer. False: some of the area is guarded, or
+/* Moves the area that contains the address to the stripe meant for it (sc_spans_move_area), and
+ * calls `adopt` for it under the locks of both stripes. False: some of the area is guarded, or
  * `adopt` has returned false. */
-bool sc_protect_move_area(const struct sc_pages *pages, bool ends_guards,
-                          bool (*adopt)(uintptr_t start, size_t size_bytes));
-
-/* Ends the registration of pages with userfaultfd, before their memory is replaced or given back
- * (sc_userfaults_release). */
-void sc_protect_release(const struct sc_pages *pages);
+bool sc_protect_move_area(uintptr_t address, bool (*adopt)(uintptr_t));
 
 /* Records for these pages by which mechanism the latest operation on them is to be guarded
  * (sc_userfaults_note_mechanism). */

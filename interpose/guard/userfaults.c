@@ -1,7 +1,6 @@
 #include "interpose/guard/userfaults.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/userfaultfd.h>
 #include <poll.h>
 #include <pthread.h>
@@ -20,8 +19,6 @@
 #include "interpose/memory/areas.h"
 #include "interpose/memory/huge_pages.h"
 #include "report/userfaultfd.h"
-#include "track/spans_calls.h"
-#include "track/track_parts.h"
 
 #include "common/poison.h"
 
@@ -46,7 +43,7 @@ struct continue_request {
 enum {
     PAGE_BYTES = SC_SMALL_PAGE_BYTES,
     AREA_PAGES = SC_AREAS_BYTES / SC_SMALL_PAGE_BYTES,
-    PAGES_MAX = SC_SPANS_NO_AREA * AREA_PAGES,
+    PAGES_MAX = SC_AREAS_COUNT * AREA_PAGES,
     TOUCHES_MAX = 3, /* then mprotect guards the page for good */
 };
 
@@ -70,8 +67,7 @@ static uintptr_t wake_page;
 
 static _Atomic uint8_t *page_at(uintptr_t address)
 {
-    size_t area = sc_spans_area(sc_track_parts.guards, address);
-    return &sc_areas.page_states[area * AREA_PAGES + address / PAGE_BYTES % AREA_PAGES];
+    return &sc_areas.page_states[(address - sc_areas.start) / PAGE_BYTES];
 }
 
 static uint8_t known_of(uintptr_t address)
@@ -112,64 +108,29 @@ static void wake_waiters(uintptr_t start, size_t size_bytes)
 
 /* Maps pages again (UFFDIO_CONTINUE), read-only if `access` says so (Linux 6.4). Pages that are
  * mapped already, or that Linux does not have, are skipped, and their waiting threads woken, which
- * touch them again. Linux refuses an interval of several mappings (ENOENT), which the program may
- * have made of one: its pages are mapped one by one. */
+ * touch them again. */
 static long map_pages_again(uintptr_t start, size_t size_bytes, enum sc_access access)
 {
     long refused = 0;
-    size_t most = size_bytes;
     for (uintptr_t end = start + size_bytes; start < end;) {
         uint64_t mode = access == SC_ACCESS_READ ? CONTINUE_MODE_WP : 0;
-        size_t now = end - start < most ? end - start : most;
-        struct continue_request request = {.range = {start, now}, .mode = mode};
+        struct continue_request request = {.range = {start, end - start}, .mode = mode};
         long result = call_ioctl(CONTINUE_REQUEST, &request);
-        if (result == 0 || (result == -EAGAIN && request.mapped > 0)) {
-            start += result ? (size_t)request.mapped : now;
+        if (result == 0)
+            break;
+        if (result == -EAGAIN && request.mapped > 0) {
+            start += (size_t)request.mapped;
             continue;
         }
-        if (result == -ENOENT && now > PAGE_BYTES) {
-            most = PAGE_BYTES;
-            continue;
-        }
-        if (result != -EEXIST && result != -EFAULT && result != -ENOENT)
+        if (result != -EEXIST && result != -EFAULT)
             return result;
-        refused = result == -EEXIST ? refused : result;
+        refused = result == -EFAULT ? result : refused;
         if (mode)
             write_protect(start, PAGE_BYTES, true);
         wake_waiters(start, PAGE_BYTES);
         start += PAGE_BYTES;
     }
     return refused;
-}
-
-/* Is the interval part of one registered mapping of shared memory? UFFDIO_CONTINUE checks that
- * before it looks at the pages, which must be mapped already. munmap, mremap, shmdt and mmap, by
- * whatever instruction, drop the registration with the mapping. */
-static long prove_registered(uintptr_t start, size_t size_bytes)
-{
-    struct continue_request request = {.range = {start, size_bytes}};
-    long result = call_ioctl(CONTINUE_REQUEST, &request);
-    return result == -EEXIST || (result == -EAGAIN && request.mapped > 0) ? 0 : result;
-}
-
-/* Are those of the pages registered still that are not protected? For others the proof would map
- * them. The library's own always are. */
-static bool are_registered(uintptr_t start, size_t size_bytes)
-{
-    uintptr_t page = start;
-    while (page - start < size_bytes &&
-           (sc_areas_have(page) || (known_of(page) & ACCESS) != SC_ACCESS_ALL ||
-            prove_registered(page, PAGE_BYTES) == 0))
-        page += PAGE_BYTES;
-    return page - start >= size_bytes;
-}
-
-/* Removes pages from the page tables. Shared memory keeps its contents; private memory would lose
- * them, so a mapping that is not the library's is proved to be the registered one before. */
-static long remove_pages(uintptr_t start, size_t size_bytes)
-{
-    long result = sc_areas_have(start) ? 0 : prove_registered(start, size_bytes);
-    return result ? result : sc_kernel_call(SYS_madvise, start, size_bytes, DONTNEED_LOCKED);
 }
 
 /* ---- beginning ---- */
@@ -305,103 +266,6 @@ static bool adopt_pages(uintptr_t start, size_t size_bytes)
     return false;
 }
 
-/* ---- memory that is not the library's ---- */
-
-/* Is the page's mapping shared? Linux maps only such pages a second time by mremap. Registering
- * does not prove it: a private mapping of a file in memory can be registered as well. */
-static bool is_shared(uintptr_t page)
-{
-    long again = sc_kernel_call(SYS_mremap, page, 0, PAGE_BYTES, MREMAP_MAYMOVE);
-    if (again < 0 && again > -PAGE_BYTES)
-        return false;
-    sc_kernel_call(SYS_munmap, again, PAGE_BYTES);
-    return true;
-}
-
-/* The argument of ioctl(PAGEMAP_SCAN), Linux 6.7. */
-struct scan_request {
-    uint64_t size, flags, start, end, walk_end, regions, region_count, pages_max;
-    uint64_t inverted, wanted, any_wanted, returned;
-};
-#define SCAN_REQUEST _IOWR('f', 16, struct scan_request)
-enum { IS_HUGE = 1 << 6 };
-
-/* Is the area mapped as a huge page, or is it unknown whether it is? To remove a part of one from
- * the page tables removes all of it. Pinned pages never become a huge one. */
-static bool may_be_huge(uintptr_t area)
-{
-    uint64_t region[3];
-    struct scan_request request = {.size = sizeof request,
-                                   .start = area,
-                                   .end = area + SC_AREAS_BYTES,
-                                   .regions = (uintptr_t)region,
-                                   .region_count = 1,
-                                   .wanted = IS_HUGE,
-                                   .returned = IS_HUGE};
-    long file = sc_kernel_call(SYS_openat, AT_FDCWD, "/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-    if (file < 0)
-        return true;
-    long found = sc_kernel_call(SYS_ioctl, file, SCAN_REQUEST, &request);
-    sc_kernel_call(SYS_close, file);
-    return found != 0;
-}
-
-bool sc_userfaults_may_adopt_shared(uintptr_t page)
-{
-    return is_shared(page) && !may_be_huge(page & ~(uintptr_t)(SC_AREAS_BYTES - 1));
-}
-
-/* Ends the registration of those pages that are registered and, of `flags`, have no other one. */
-static void unregister_if(uintptr_t start, size_t size_bytes, uint8_t flags)
-{
-    for (uintptr_t page = start, end = start + size_bytes, next; page < end; page = next) {
-        for (next = page; next < end && (known_of(next) & flags) == ADOPTED; next += PAGE_BYTES)
-            atomic_fetch_and_explicit(page_at(next), BY_MPROTECT | ACCESS, memory_order_relaxed);
-        if (next > page)
-            unregister_pages(page, next - page);
-        else
-            next += PAGE_BYTES;
-    }
-}
-
-void sc_userfaults_release(uintptr_t start, size_t size_bytes)
-{
-    if (!sc_process_is_child())
-        unregister_if(start, size_bytes, ADOPTED | BY_MPROTECT | ACCESS);
-}
-
-/* Is each of the pages neither registered nor protected? */
-static bool are_free(uintptr_t start, size_t size_bytes)
-{
-    uintptr_t page = start;
-    while (page - start < size_bytes && !(known_of(page) & (ADOPTED | BY_MPROTECT | ACCESS)))
-        page += PAGE_BYTES;
-    return page - start >= size_bytes;
-}
-
-bool sc_userfaults_adopt_shared(uintptr_t start, size_t size_bytes)
-{
-    sc_userfaults_release(start, size_bytes); /* what another thread has just registered, too */
-    if (!are_free(start, size_bytes) || !adopt_pages(start, size_bytes))
-        return false;
-    /* In this order: what replaces the mapping that was found to be shared is not registered. */
-    if (is_shared(start) && prove_registered(start, size_bytes) == 0)
-        return true;
-    sc_userfaults_release(start, size_bytes);
-    return false;
-}
-
-static void unregister_added(void)
-{
-    for (unsigned area = SC_SPANS_AREAS_MAX; area < SC_SPANS_NO_AREA; area++) {
-        uintptr_t start = sc_spans_added_area(sc_track_parts.guards, area);
-        if (start)
-            unregister_if(start, SC_AREAS_BYTES, ADOPTED);
-    }
-}
-
-/* ---- the library's memory ---- */
-
 /* Registers the pages unless they are. Memory that was freed and is used again has stayed
  * registered. */
 void sc_userfaults_serve(uintptr_t address, size_t size_bytes)
@@ -421,11 +285,11 @@ static bool make_small(uintptr_t area)
 }
 
 /* Registers the whole area after Linux was made to map it by small pages. */
-bool sc_userfaults_adopt_huge(uintptr_t area, size_t size_bytes)
+bool sc_userfaults_adopt_huge(uintptr_t area)
 {
     if (is_adopted(area)) /* by a thread that had the locks before */
         return true;
-    bool adopted = make_small(area) && adopt_pages(area, size_bytes);
+    bool adopted = make_small(area) && adopt_pages(area, SC_AREAS_BYTES);
     sc_kernel_call(SYS_madvise, area, PAGE_BYTES, MADV_NORMAL);
     return adopted;
 }
@@ -444,7 +308,6 @@ bool sc_userfaults_have_adopted(uintptr_t start, size_t size_bytes)
 void sc_userfaults_adopt_sources(uintptr_t start, size_t size_bytes)
 {
     if (!is_usable() || !sc_userfaults_have_adopted(start, size_bytes) ||
-        !are_registered(start, size_bytes) ||
         !register_for(REGISTER_WP | REGISTER_MINOR, start, size_bytes))
         return;
     for (uintptr_t page = start; page < start + size_bytes; page += PAGE_BYTES)
@@ -497,7 +360,6 @@ static void end_reading(void)
 {
     atomic_store(&has_reader, false);
     atomic_store(&state, SC_USERFAULTFD_LOST);
-    unregister_added();
     for (unsigned page = 0; page < PAGES_MAX; page++)
         if (sc_areas.page_states[page])
             atomic_fetch_and_explicit(&sc_areas.page_states[page], BY_MPROTECT | ACCESS,
@@ -587,19 +449,17 @@ static long make_readable(uintptr_t start, size_t size_bytes)
 static long protect(uintptr_t start, size_t size_bytes, enum sc_access from, enum sc_access access)
 {
     if (access != SC_ACCESS_READ)
-        return remove_pages(start, size_bytes);
+        return sc_kernel_call(SYS_madvise, start, size_bytes, DONTNEED_LOCKED);
     return from == SC_ACCESS_NONE ? make_readable(start, size_bytes)
                                   : write_protect(start, size_bytes, true);
 }
 
-/* Records that Linux has refused to protect the pages. The library's own memory was freed and is
- * used again, and is no longer registered for sources; other memory was replaced, or has become
- * several mappings, and mprotect guards it from now on. */
-static void note_refused(uintptr_t start, size_t size_bytes)
+/* Clears the SOURCES flags after Linux has refused to write-protect the pages: the memory was freed
+ * and is used again, and is no longer registered for that. */
+static void forget_sources(uintptr_t start, size_t size_bytes)
 {
-    uint8_t touches = sc_areas_have(start) ? 0 : TOUCHES_MAX * ONE_TOUCH;
     for (uintptr_t page = start; page < start + size_bytes; page += PAGE_BYTES)
-        set_known(page, (uint8_t)((known_of(page) & ~SOURCES) | touches));
+        set_known(page, known_of(page) & (uint8_t)~SOURCES);
 }
 
 /* Changes the access by userfaultfd. Pages are recorded as protected before they are, and until
@@ -616,7 +476,7 @@ static long set_by_userfault(uintptr_t start, size_t size_bytes, enum sc_access 
             return 0;
         }
         check_failure(result);
-        note_refused(start, size_bytes);
+        forget_sources(start, size_bytes);
         from = from == SC_ACCESS_ALL ? access : from;
     }
     long let = unprotect_pages(start, size_bytes, from);

@@ -1,5 +1,5 @@
-/* Protects pages of pinned and of shared registered memory by userfaultfd (report/mechanism.h) and
- * reads the touches of protected pages.
+/* Protects pages of the library's own pinned memory by userfaultfd (report/mechanism.h) and reads
+ * the touches of protected pages.
  *
  * A page of a destination becomes inaccessible as follows. The memory is shared and registered with
  * userfaultfd for minor faults. MADV_DONTNEED removes the page from the page tables; its contents
@@ -23,15 +23,9 @@
  * thread and the instruction (interpose/guard/user_touches.h). It is changed back when it is
  * unprotected, unless it was touched several times.
  *
- * MADV_DONTNEED destroys private memory, so only shared memory is registered: the library's own
- * (interpose/memory/areas.h), and, if it proves to be shared, memory that the driver or the program
- * has mapped. Such a mapping may be replaced by a system call that no hook sees. So before each
- * MADV_DONTNEED there UFFDIO_CONTINUE, which does nothing to pages that are mapped, is tried: it
- * fails unless the mapping is a registered one, and Linux drops a registration with its mapping.
- * Between these two calls a thread would have to replace memory in flight.
- *
- * mprotect guards all pages where no descriptor is to be had (report/userfaultfd.h), and from the
- * moment that the program has closed it.
+ * Only memory of interpose/memory/areas.h is registered, so no other memory is ever removed from
+ * the page tables. mprotect guards all pages where no descriptor is to be had
+ * (report/userfaultfd.h), and from the moment that the program has closed it.
  *
  * Thread-safe if the caller holds the lock of the page's stripe (interpose/guard/protect.h), or is
  * a handler that makes a page accessible. Signal-safe except for sc_userfaults_begin and
@@ -72,19 +66,7 @@ void sc_userfaults_serve(uintptr_t address, size_t size_bytes);
 /* Registers an area of a large block, and has it mapped by small pages first, as no part of a huge
  * page can be removed from the page tables alone. False: it was not registered. Nothing in the area
  * may be guarded, and the caller holds the locks of its stripes. */
-bool sc_userfaults_adopt_huge(uintptr_t area, size_t size_bytes);
-
-/* Registers pages of one area that are not the library's, if they are one mapping of shared memory
- * in small pages. False: they were not registered. None of the pages may be guarded, and the caller
- * holds the lock of their stripe. sc_userfaults_may_adopt_shared returns whether the page's memory
- * is of that kind now, and needs no lock. */
-bool sc_userfaults_adopt_shared(uintptr_t start, size_t size_bytes);
-bool sc_userfaults_may_adopt_shared(uintptr_t page);
-
-/* Ends the registration of those pages that are not protected. The caller holds the lock of their
- * stripe. */
-void sc_userfaults_release(uintptr_t start, size_t size_bytes);
-
+bool sc_userfaults_adopt_huge(uintptr_t area);
 /* Are all pages of the interval registered? */
 bool sc_userfaults_have_adopted(uintptr_t start, size_t size_bytes);
 

@@ -88,7 +88,6 @@ void sc_losses_forbid_guarding(const void *address, size_t size_bytes)
     SC_TRACKED(
         sc_guarded_set(track.inflight, (uintptr_t)address, size_bytes, SC_GUARDING_FORBIDDEN));
     sc_guard_apply(SC_GUARD_ALL);
-    sc_guard_unpin((uintptr_t)address, size_bytes);
 }
 
 /* Ends the guarding of pages that are about to be lost or replaced, and limits how they are

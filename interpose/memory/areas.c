@@ -69,7 +69,7 @@ static bool reserve_once_locked(void) SC_REQUIRES(lock)
     SC_ASSERT_HELD(&lock);
     const size_t size_bytes = (size_t)SC_AREAS_COUNT * SC_AREAS_BYTES;
     if (state == UNTRIED && !has_limit(RLIMIT_AS)) {
-        sc_areas.page_states = sc_pages_map((size_t)(SC_SPANS_NO_AREA + 1) * AREA_PAGES);
+        sc_areas.page_states = sc_pages_map(size_bytes / PAGE_BYTES);
         sc_areas.start = sc_areas.page_states ? sc_areas_reserve(size_bytes) : 0;
         sc_areas.size_bytes = sc_areas.start ? size_bytes : 0;
         sc_spans_set_stripes(sc_track_parts.guards, sc_areas.start, sc_areas.size_bytes,
@@ -82,7 +82,7 @@ static bool reserve_once_locked(void) SC_REQUIRES(lock)
 
 bool sc_areas_have_stripe(uintptr_t address)
 {
-    return sc_spans_have_stripe(sc_track_parts.guards, address);
+    return sc_areas_have(address) && sc_spans_have_stripe(sc_track_parts.guards, address);
 }
 
 /* ---- pages of an area ---- */

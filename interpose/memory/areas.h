@@ -33,9 +33,8 @@ enum {
 };
 
 /* The reserved space; set once, before the first allocation. `start` 0: there is none.
- * `page_states`: a byte for each page of each area, by the area's number (sc_spans_area): also of
- * areas outside of the space (sc_spans_add_area). The bytes belong to the guard
- * (interpose/guard/userfaults.h); they are 0 when a page of the space is mapped. */
+ * `page_states`: a byte for each page, which belongs to the guard (interpose/guard/userfaults.h)
+ * and is 0 when the page is mapped. */
 extern struct sc_areas {
     uintptr_t start;
     size_t size_bytes;
@@ -55,8 +54,7 @@ static inline bool sc_areas_are_shared(uintptr_t address)
            address - sc_areas.start < (uintptr_t)SC_AREAS_SHARED * SC_AREAS_BYTES;
 }
 
-/* Does the address lie in an area that has a stripe of its own, in the space or added to it?
- * Signal-safe. */
+/* Does the address lie in an area that has a stripe of its own? Signal-safe. */
 bool sc_areas_have_stripe(uintptr_t address);
 
 /* Maps zeroed shared memory of whole pages in a shared area. Returns its address; 0: there is no

@@ -54,8 +54,6 @@ void sc_deallocation_search(struct sc_deallocation *request, const struct sc_cul
         sc_track_deallocate(&sc_track, request);
     }
     sc_guard_apply(SC_GUARD_ALL);
-    if (!request->stays)
-        sc_guard_unpin(request->address, request->size_bytes);
     if (request->found.count > 0 && !request->stays)
         sc_recently_freed(culprit->api, culprit->site, request->address, request->size_bytes);
 }

@@ -5,10 +5,9 @@
  *   the program, and no hazard.
  * - MADV_POPULATE_READ, MADV_POPULATE_WRITE: the pages are unprotected before, and on loan
  *   meanwhile.
- * - MADV_DONTNEED, MADV_DONTNEED_LOCKED, MADV_PAGEOUT: not called on the library's own memory that
- *   is registered with userfaultfd. It is shared, so nothing would be lost, but a later system call
- *   on a page that is not in the page tables would fail. In other memory, which may have been
- *   replaced, pages that are registered are mapped again afterwards.
+ * - MADV_DONTNEED, MADV_DONTNEED_LOCKED, MADV_PAGEOUT: not called on memory that is registered with
+ *   userfaultfd. It is shared, so nothing would be lost, but a later system call on a page that is
+ *   not in the page tables would fail.
  *
  * What is lost by an advice is handled in libc/advice.h. */
 
@@ -37,8 +36,6 @@
 #include "interpose/memory/areas.h"
 #include "interpose/memory/huge_pages.h"
 #include "interpose/system_calls/prefault.h"
-#include "track/spans_calls.h"
-#include "track/track_parts.h"
 
 #include "common/poison.h"
 
@@ -113,25 +110,23 @@ static bool removes_pages(int advice)
     return advice == MADV_DONTNEED || advice == DONTNEED_LOCKED || advice == PAGEOUT;
 }
 
-/* May the pages lie in areas of which userfaultfd guards pages? Asked when they were removed, as
- * they may be registered meanwhile. */
-static bool may_be_of_areas(const void *address)
+/* Does the address lie in an area (interpose/memory/areas.h), at a page's start? */
+static bool are_pages_of_area(const void *address)
 {
-    return sc_unlikely(sc_areas_have((uintptr_t)address) ||
-                       sc_spans_have_added(sc_track_parts.guards));
+    uintptr_t start = (uintptr_t)address;
+    return sc_unlikely(sc_areas_have(start)) && start % SC_SMALL_PAGE_BYTES == 0;
 }
 
 SC_EXPORT int madvise(void *address, size_t size_bytes, int advice)
 {
     if (advice == POPULATE_READ || advice == POPULATE_WRITE)
         return populate(address, size_bytes, advice);
-    bool removes = removes_pages(advice) && (uintptr_t)address % SC_SMALL_PAGE_BYTES == 0;
-    if (removes && sc_unlikely(sc_areas_have((uintptr_t)address)) &&
-        sc_userfaults_have_adopted((uintptr_t)address, size_bytes))
+    bool removes = removes_pages(advice) && are_pages_of_area(address);
+    if (removes && sc_userfaults_have_adopted((uintptr_t)address, size_bytes))
         return 0;
     sc_advice_before(address, size_bytes, advice, &(struct sc_culprit){"madvise", SC_SITE(), NULL});
     int result = call_madvise(address, size_bytes, advice);
-    if (result == 0 && removes && may_be_of_areas(address))
+    if (result == 0 && removes)
         sc_protect_restore(&(struct sc_pages){(uintptr_t)address, (uintptr_t)address + size_bytes});
     return result;
 }

@@ -89,8 +89,6 @@ static __attribute__((noinline)) void exempt_locked_mutexes(void)
 void sc_guard_pin(uintptr_t address, size_t size_bytes, enum sc_buffer_kind kind)
 {
     sc_neighbours_forget(address, size_bytes);
-    if (kind == SC_REGISTERED)
-        sc_guard_unpin(address, size_bytes); /* of what lay there before */
     sc_userfaults_serve(address, size_bytes);
     if (kind == SC_REGISTERED && sc_unlikely(atomic_load_explicit(&are_used, memory_order_relaxed)))
         exempt_locked_mutexes();

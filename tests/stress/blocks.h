@@ -8,7 +8,8 @@ enum { BESIDE_PAGES = 3 };
 
 static unsigned char *map_pages(void *address, size_t size_bytes, int flags)
 {
-    void *mapped = mmap(address, size_bytes, PROT_READ | PROT_WRITE, MAP_ANONYMOUS | flags, -1, 0);
+    void *mapped = mmap(address, size_bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
     if (mapped == MAP_FAILED)
         fail("mmap: errno %d", errno);
     return mapped;
@@ -33,10 +34,8 @@ static void make_block(struct block *block)
     case REGISTERED: /* amid pages that are not */
         block->base_bytes = (size_bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
         block->mapped_bytes = block->base_bytes + 2 * BESIDE_PAGES * PAGE_BYTES;
-        block->mapped = map_pages(NULL, block->mapped_bytes, MAP_PRIVATE);
+        block->mapped = map_pages(NULL, block->mapped_bytes, 0);
         block->base = block->mapped + BESIDE_PAGES * PAGE_BYTES;
-        if (one_in(2))
-            map_pages(block->base, block->base_bytes, MAP_SHARED | MAP_FIXED);
         bytes = block->base + (block->base_bytes - size_bytes) / 2;
         MUST(cudaHostRegister(block->base, block->base_bytes, cudaHostRegisterDefault));
         break;
@@ -101,8 +100,8 @@ static void step_pages_beside(void)
         MUST(mprotect(after, PAGE_BYTES, PROT_READ | PROT_WRITE));
         break;
     case 1:
-        map_pages(after, size_bytes, MAP_PRIVATE | MAP_FIXED);
-        MUST(munmap(map_pages(NULL, size_bytes, MAP_PRIVATE), size_bytes));
+        map_pages(after, size_bytes, MAP_FIXED);
+        MUST(munmap(map_pages(NULL, size_bytes, 0), size_bytes));
         break;
     case 2:
         MUST(madvise(block->mapped, size_bytes, MADV_DONTNEED));
@@ -110,7 +109,7 @@ static void step_pages_beside(void)
             fail("dropped pages are not empty");
         break;
     default:
-        map_pages(block->mapped, size_bytes, MAP_PRIVATE | MAP_FIXED);
+        map_pages(block->mapped, size_bytes, MAP_FIXED);
     }
     memset(after, (int)below(256), size_bytes);
     memset(block->mapped, (int)below(256), size_bytes);

@@ -59,13 +59,6 @@ void sc_guard_apply(uint64_t stream_bits)
     note_step('a');
 }
 
-void sc_guard_unpin(uintptr_t address, size_t size_bytes)
-{
-    (void)address;
-    (void)size_bytes;
-    note_step('u');
-}
-
 void sc_hazards_report(enum sc_hazard_code given_code, enum sc_action given_action,
                        const struct sc_ops *ops, const struct sc_buffer *buffer,
                        const struct sc_culprit *by)
@@ -187,7 +180,7 @@ START_TEST(what_is_not_in_flight_goes)
 {
     ck_assert(!make(of_kind(SC_HOLD_FREE)));
     ck_assert_uint_eq(reported, 0);
-    ck_assert_str_eq(steps, "aur");
+    ck_assert_str_eq(steps, "ar");
 }
 END_TEST
 
@@ -223,7 +216,7 @@ START_TEST(a_free_in_flight_is_deferred)
     ck_assert_uint_eq(reported, 1);
     ck_assert_int_eq(code, SC104);
     ck_assert_int_eq(action, SC_ACTION_DEFERRED);
-    ck_assert_str_eq(steps, "aurk");
+    ck_assert_str_eq(steps, "ark");
     ck_assert(sc_track_is_held(&sc_track, BLOCK, 1, SC_HOLDS_FREED | SC_HOLDS_STARTING));
     ck_assert(!is_in_flight());
 }
@@ -235,7 +228,7 @@ START_TEST(a_wait_is_over_when_the_memory_goes)
     ck_assert(!make(of_kind(SC_HOLD_WAIT)));
     ck_assert_uint_eq(reported, 1);
     ck_assert_int_eq(action, SC_ACTION_STALLED);
-    ck_assert_str_eq(steps, "aurw");
+    ck_assert_str_eq(steps, "arw");
     ck_assert(!is_in_flight());
 }
 END_TEST
@@ -247,7 +240,7 @@ START_TEST(in_mode_report_nothing_is_held)
     ck_assert(!make(of_kind(SC_HOLD_FREE)));
     ck_assert_uint_eq(reported, 1);
     ck_assert_int_eq(action, SC_ACTION_REPORTED);
-    ck_assert_str_eq(steps, "aur");
+    ck_assert_str_eq(steps, "ar");
     ck_assert(!is_in_flight());
     ck_assert_uint_eq(sc_track.holds.oldest, 0);
 }
@@ -288,7 +281,7 @@ START_TEST(nothing_is_held_unasked)
     issue();
     ck_assert(!make(request));
     ck_assert_int_eq(action, SC_ACTION_REPORTED);
-    ck_assert_str_eq(steps, "aur");
+    ck_assert_str_eq(steps, "ar");
 }
 END_TEST
 
@@ -301,7 +294,7 @@ START_TEST(past_max_held_a_free_waits)
     ck_assert(!make(of_kind(SC_HOLD_FREE)));
     ck_assert_uint_eq(reported, 1);
     ck_assert_int_eq(action, SC_ACTION_STALLED);
-    ck_assert_str_eq(steps, "aurw");
+    ck_assert_str_eq(steps, "arw");
     ck_assert(!is_in_flight());
 }
 END_TEST
@@ -313,7 +306,7 @@ START_TEST(past_max_held_the_driver_waits_for_its_own)
     ck_assert(!make(of_kind(SC_HOLD_FREE_PINNED)));
     ck_assert_uint_eq(reported, 1);
     ck_assert_int_eq(action, SC_ACTION_STALLED);
-    ck_assert_str_eq(steps, "aur");
+    ck_assert_str_eq(steps, "ar");
     ck_assert(is_in_flight());
 }
 END_TEST
@@ -335,7 +328,7 @@ START_TEST(launches_are_told_of_the_call)
 {
     name_block_by_graph();
     ck_assert(make(of_kind(SC_HOLD_FREE)));
-    ck_assert_str_eq(steps, "eaurk");
+    ck_assert_str_eq(steps, "eark");
     ck_assert_str_eq(freed_by().api, "free");
     ck_assert(!freed_by().unregistered);
     ck_assert(sc_track_is_held(&sc_track, BLOCK, 1, SC_HOLDS_ALL | SC_HOLDS_BY_GRAPH));

@@ -33,7 +33,6 @@
 #include "interpose/guard/protect.h"
 #include "interpose/guard/reach.h"
 #include "interpose/guard/userfaults.h"
-#include "interpose/memory/areas.h"
 #include "interpose/reaper/culprit.h"
 #include "interpose/reaper/excuses.h"
 #include "interpose/reaper/hazards.h"
@@ -363,17 +362,6 @@ void sc_userfaults_note_mechanism(uintptr_t start, size_t size_bytes, bool left)
     (void)start;
     (void)size_bytes;
     (void)left;
-}
-
-void sc_userfaults_release(uintptr_t start, size_t size_bytes)
-{
-    (void)start;
-    (void)size_bytes;
-}
-
-bool sc_areas_have_stripe(uintptr_t address)
-{
-    return sc_spans_have_stripe(&sc_track.inflight.guards, address);
 }
 
 void sc_userfaults_adopt_sources(uintptr_t start, size_t size_bytes)

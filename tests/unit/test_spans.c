@@ -712,11 +712,6 @@ static uintptr_t area(unsigned i)
     return base + (uintptr_t)i * SC_SPANS_AREA_BYTES;
 }
 
-static bool move(uintptr_t at)
-{
-    return sc_spans_move_area(&guards, &(struct sc_pages){at, at + page});
-}
-
 static unsigned chain_length(uint32_t span)
 {
     unsigned length = 0;
@@ -751,81 +746,18 @@ START_TEST(an_area_gets_its_stripe_while_nothing_is_there)
 {
     uint32_t span = sc_spans_add(&guards, (struct sc_span_owner){1, 1}, area(4) + page, page,
                                  SC_ACCESS_READ, 0);
-    ck_assert(!move(area(4) + 3 * page));
-    ck_assert(move(area(3) + 3 * page));
+    ck_assert(!sc_spans_move_area(&guards, area(4) + 3 * page));
+    ck_assert(sc_spans_move_area(&guards, area(3) + 3 * page));
     ck_assert_uint_eq(sc_spans_stripe(&guards, area(3)), sc_spans_home_stripe(&guards, area(3)));
     ck_assert_uint_eq(sc_spans_stripe(&guards, area(4) - 1), sc_spans_stripe(&guards, area(3)));
     ck_assert_uint_eq(sc_spans_stripe(&guards, area(4)), 0);
     sc_spans_end(&guards, span);
-    ck_assert(!move(area(4)));
+    ck_assert(!sc_spans_move_area(&guards, area(4)));
     struct sc_access_change change;
     while (sc_spans_apply(&guards, 0, &change))
         ;
-    ck_assert(move(area(4)));
+    ck_assert(sc_spans_move_area(&guards, area(4)));
     ck_assert_uint_eq(chain_length(add_areas(2, 4)), 4);
-}
-END_TEST
-
-/* In the area's own stripe only the pages themselves must be free. */
-START_TEST(pages_of_an_area_that_has_its_stripe_are_asked_for_alone)
-{
-    ck_assert(move(area(3)));
-    sc_spans_add(&guards, (struct sc_span_owner){1, 1}, area(3) + page, page, SC_ACCESS_READ, 0);
-    ck_assert(move(area(3)));
-    ck_assert(!move(area(3) + page));
-}
-END_TEST
-
-static const uintptr_t elsewhere = (uintptr_t)0x7123 << 32;
-
-START_TEST(areas_elsewhere_have_numbers_and_stripes_once_they_are_added)
-{
-    uintptr_t second = elsewhere + SC_SPANS_AREA_BYTES;
-    ck_assert_uint_eq(sc_spans_area(&guards, area(1)), 1);
-    ck_assert_uint_eq(sc_spans_area(&guards, elsewhere), SC_SPANS_NO_AREA);
-    ck_assert(!sc_spans_have_added(&guards));
-    ck_assert(sc_spans_add_area(&guards, area(1)) && !sc_spans_have_added(&guards));
-    ck_assert(sc_spans_add_area(&guards, second + page) && sc_spans_have_added(&guards));
-    unsigned number = sc_spans_area(&guards, second);
-    ck_assert(number >= SC_SPANS_AREAS_MAX && number < SC_SPANS_NO_AREA);
-    ck_assert_uint_eq(sc_spans_added_area(&guards, number), second);
-    ck_assert_uint_eq(sc_spans_area(&guards, second + SC_SPANS_AREA_BYTES - 1), number);
-    ck_assert_uint_eq(sc_spans_area(&guards, second - 1), SC_SPANS_NO_AREA);
-    ck_assert_uint_eq(sc_spans_stripe(&guards, second), 0);
-    ck_assert(sc_spans_add_area(&guards, second) && move(second));
-    ck_assert_uint_eq(sc_spans_area(&guards, second), number);
-    ck_assert_uint_eq(sc_spans_stripe(&guards, second + page),
-                      sc_spans_home_stripe(&guards, second));
-    ck_assert_uint_eq(sc_spans_stripe(&guards, elsewhere), 0);
-    ck_assert_uint_eq(sc_spans_area(&guards, area(1)), 1);
-}
-END_TEST
-
-START_TEST(an_interval_elsewhere_has_a_span_for_each_stripe)
-{
-    uintptr_t second = elsewhere + SC_SPANS_AREA_BYTES;
-    struct sc_span_owner owner = {1, 1};
-    size_t three = (size_t)3 * SC_SPANS_AREA_BYTES;
-    ck_assert(sc_spans_add_area(&guards, second) && move(second));
-    uint32_t span = sc_spans_add(&guards, owner, elsewhere, three, SC_ACCESS_NONE, 0);
-    ck_assert_uint_eq(chain_length(span), 3);
-    span = sc_spans_add(&guards, owner, elsewhere + (size_t)2 * SC_SPANS_AREA_BYTES, three,
-                        SC_ACCESS_NONE, 0);
-    ck_assert_uint_eq(chain_length(span), 1);
-}
-END_TEST
-
-START_TEST(there_is_a_limit_to_areas_elsewhere)
-{
-    unsigned added = 0;
-    while (sc_spans_add_area(&guards, elsewhere + (uintptr_t)added * SC_SPANS_AREA_BYTES))
-        added++;
-    ck_assert_uint_eq(added, SC_SPANS_ADDED_MAX / 2);
-    ck_assert(sc_spans_add_area(&guards, elsewhere));
-    for (unsigned i = 0; i < added; i++) {
-        uintptr_t at = elsewhere + (uintptr_t)i * SC_SPANS_AREA_BYTES;
-        ck_assert_uint_eq(sc_spans_added_area(&guards, sc_spans_area(&guards, at)), at);
-    }
 }
 END_TEST
 
@@ -1255,10 +1187,6 @@ static void add_span_tests(Suite *suite)
     tcase_add_checked_fixture(group, set_up_areas, tear_down);
     tcase_add_test(group, an_interval_has_a_span_for_each_stripe);
     tcase_add_test(group, an_area_gets_its_stripe_while_nothing_is_there);
-    tcase_add_test(group, pages_of_an_area_that_has_its_stripe_are_asked_for_alone);
-    tcase_add_test(group, areas_elsewhere_have_numbers_and_stripes_once_they_are_added);
-    tcase_add_test(group, an_interval_elsewhere_has_a_span_for_each_stripe);
-    tcase_add_test(group, there_is_a_limit_to_areas_elsewhere);
     suite_add_tcase(suite, group);
     group = tcase_create("attended stripes");
     tcase_add_checked_fixture(group, set_up_stripes, tear_down);

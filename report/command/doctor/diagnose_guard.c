@@ -69,8 +69,8 @@ void sc_diagnosis_of_guard(struct sc_diagnosis *diagnosis, const struct sc_machi
              sc_userfaultfd_words(state));
     else if (!facts->settings.serves_pinned || !has_huge_pages(diagnosis))
         NOTE("guard-nothing-served", "pinned=huge, and huge pages (see memory above)",
-             "pinned memory is the driver's here: userfaultfd keeps it off where threads wait for "
-             "each other, or at once with guard=uffd, and mprotect does elsewhere");
+             "mprotect keeps off all memory in flight: userfaultfd is to be had, and is for pinned "
+             "memory that the library serves, which here is the driver's");
     else
         OK("guard-userfaultfd",
            "userfaultfd keeps off pinned memory (guard=%s), and mprotect all other memory",

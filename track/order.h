@@ -336,13 +336,6 @@ static inline bool sc_order_plain_point(struct sc_order *order, uint32_t id, str
     return !sc_order_is_tied(order, id, SC_TIE_KIND | SC_TIE_DUE | SC_TIE_JOINED);
 }
 
-/* Returns true if the stream's context was told to wait for something that the stream has not
- * joined yet. Lock-free. */
-static inline bool sc_order_is_due(struct sc_order *order, uint32_t stream)
-{
-    return sc_stream_front_has_ties(&sc_order_stream(order, stream)->front, SC_TIE_DUE);
-}
-
 /* Returns true if the host knows the ticket's operation to be done. `stream`: the record of the
  * ticket's stream. Lock-free. */
 static inline bool sc_order_known_done_on(struct sc_order *order, struct sc_stream *stream,

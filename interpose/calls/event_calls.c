@@ -348,8 +348,7 @@ SC_INLINED bool cuStreamWaitEvent_simply(enum sc_simplicity least, const char *a
     *result = sc_real.cuStreamWaitEvent(handle, event, flags);
     if (sc_unlikely(*result != CUDA_SUCCESS))
         sc_detour_report_refused(api, site, per_thread, *result);
-    else if (wait.noted_ticks && (wait.stream->kind == SC_STREAM_BLOCKING ||
-                                  sc_unfinished_is_overtaken(wait.stream, wait.noted_ticks)))
+    else if (wait.noted_ticks && sc_unfinished_is_overtaken(wait.stream, wait.noted_ticks))
         sc_event_calls_note_join(wait.stream, event);
     return true;
 }

@@ -193,7 +193,8 @@ void sc_unfinished_join(struct sc_stream_record *stream)
 
 bool sc_unfinished_is_overtaken(const struct sc_stream_record *stream, uint64_t ticks)
 {
-    return behind_waits(stream) > ticks || get(&stream->unfinished.recorded_ticks) >= ticks;
+    return stream->kind == SC_STREAM_BLOCKING || behind_waits(stream) > ticks ||
+           get(&stream->unfinished.recorded_ticks) >= ticks;
 }
 
 void sc_unfinished_legacy(struct sc_stream_record *stream)
@@ -252,23 +253,10 @@ uint64_t sc_unfinished_stream_since(struct sc_stream_record *stream)
                                                        : &stream->unfinished.asked_ticks);
 }
 
-uint64_t sc_unfinished_before_simple_event(const struct sc_stream_record *stream)
-{
-    return later(get(&stream->unfinished.own_ticks), get(&stream->unfinished.joined_ticks));
-}
-
 uint64_t sc_unfinished_raise_recorded(struct sc_stream_record *stream, uint64_t before)
 {
     raise_to(&stream->unfinished.recorded_ticks, before);
     return before;
-}
-
-/* Notes that an event is about to be recorded behind work of that time. */
-SC_INLINED uint64_t note_record(struct sc_stream_record *stream, uint64_t before)
-{
-    return sc_likely(get(&stream->unfinished.recorded_ticks) >= before)
-               ? before
-               : sc_unfinished_raise_recorded(stream, before);
 }
 
 uint64_t sc_unfinished_lone_record(struct sc_stream_record *stream)
@@ -276,7 +264,7 @@ uint64_t sc_unfinished_lone_record(struct sc_stream_record *stream)
     struct sc_context_unfinished *all = &stream->context->unfinished;
     uint64_t before = later(get(&all->family.own_ticks), get(&all->legacy_ticks));
     set(&stream->unfinished.queued_ticks, before);
-    return note_record(stream, before);
+    return sc_unfinished_note_record(stream, before);
 }
 
 uint64_t sc_unfinished_now(struct sc_stream_record *stream)
@@ -297,7 +285,7 @@ uint64_t sc_unfinished_before_event(struct sc_stream_record *stream)
         return sc_unfinished_gate_ticks(stream->context) - 1;
     if (stream->kind == SC_STREAM_LEGACY)
         own = later(own, later(get(&all->family.own_ticks), get(&all->legacy_ticks)));
-    return note_record(stream, own);
+    return sc_unfinished_note_record(stream, own);
 }
 
 /* Returns, before a wait for the whole context, up to which time its work will be done. */

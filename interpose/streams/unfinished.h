@@ -78,7 +78,8 @@ uint64_t sc_unfinished_join_of(struct sc_stream_record *stream, struct sc_stream
                                uint64_t work_ticks);
 
 /* Has a wait of the host for the stream begun since that time was noted there, or was an event
- * recorded? By times such a wait seems to cover the noted work, although the driver took that work
+ * recorded? Always true of a blocking stream, whose work an event of the legacy stream covers, too.
+ * By times such a wait seems to cover the noted work, although the driver took that work
  * only later; the caller has to note the work again. */
 bool sc_unfinished_is_overtaken(const struct sc_stream_record *stream, uint64_t ticks);
 
@@ -111,23 +112,29 @@ uint64_t sc_unfinished_context_since(struct sc_context *context);
 uint64_t sc_unfinished_before_event(struct sc_stream_record *stream);
 /* Answers sc_unfinished_before_event for a stream that is no legacy one, whose own times suffice.
  * Notes nothing. */
-uint64_t sc_unfinished_before_simple_event(const struct sc_stream_record *stream);
-
-/* Notes that an event is about to be recorded behind work of that time. Returns the time. */
-uint64_t sc_unfinished_raise_recorded(struct sc_stream_record *stream, uint64_t before);
-
-/* Answers sc_unfinished_before_event for the record of an event on a simple stream that is no
- * legacy one, and notes the record. `unfinished`: the stream's. */
-SC_INLINED uint64_t sc_unfinished_simple_record(struct sc_stream_record *stream)
+SC_INLINED uint64_t sc_unfinished_before_simple_event(const struct sc_stream_record *stream)
 {
-    struct sc_unfinished *unfinished = &stream->unfinished;
+    const struct sc_unfinished *unfinished = &stream->unfinished;
     uint64_t own = atomic_load_explicit(&unfinished->own_ticks, memory_order_relaxed);
     uint64_t joined = atomic_load_explicit(&unfinished->joined_ticks, memory_order_relaxed);
-    uint64_t before = own > joined ? own : joined;
-    return sc_likely(atomic_load_explicit(&unfinished->recorded_ticks, memory_order_relaxed) >=
-                     before)
-               ? before
-               : sc_unfinished_raise_recorded(stream, before);
+    return own > joined ? own : joined;
+}
+
+/* Notes that an event is about to be recorded behind work of that time. Returns the time.
+ * sc_unfinished_raise_recorded is the rare part of it. */
+uint64_t sc_unfinished_raise_recorded(struct sc_stream_record *stream, uint64_t before);
+SC_INLINED uint64_t sc_unfinished_note_record(struct sc_stream_record *stream, uint64_t before)
+{
+    uint64_t recorded =
+        atomic_load_explicit(&stream->unfinished.recorded_ticks, memory_order_relaxed);
+    return sc_likely(recorded >= before) ? before : sc_unfinished_raise_recorded(stream, before);
+}
+
+/* Answers sc_unfinished_before_event for the record of an event on a simple stream that is no
+ * legacy one, and notes the record. */
+SC_INLINED uint64_t sc_unfinished_simple_record(struct sc_stream_record *stream)
+{
+    return sc_unfinished_note_record(stream, sc_unfinished_before_simple_event(stream));
 }
 
 /* Returns that time for a legacy stream without blocking streams, which counts as a stream of its

@@ -13,8 +13,8 @@
  * them take together. A figure has the option in its name.
  *
  * The driver's own functions are read from the symbol table of libcuda.so.1, which no interposer
- * changes. Operations that are made by them are none that the library sees. strict=1 costs these
- * calls, too, since CUPTI listens to them.
+ * changes. Operations that are made by them are none that the library sees. strict=1 and
+ * mode=report cost these calls, too, since CUPTI listens to them.
  */
 #include "tests/bench/choice.h"
 #include "tests/bench/cold.h"

@@ -209,31 +209,28 @@ static const char *name_of(size_t i)
     return i < COUNT(crews) ? crews[i].name : NULL;
 }
 
-/* Takes --memory=KIND out of the arguments. */
-static int take_memory(int argc, char **argv)
+static void choose_memory(const char *kind)
 {
-    int kept = 0;
-    for (int i = 0; i < argc; i++)
-        if (strncmp(argv[i], "--memory=", 9) == 0)
-            memory = argv[i] + 9;
-        else
-            argv[kept++] = argv[i];
+    memory = kind;
     if (is_memory("pinned") || is_memory("shared") || is_memory("memfd") || is_memory("private"))
-        return kept;
+        return;
     fprintf(stderr, "workers: no such memory: %s\n", memory);
     exit(2);
 }
 
 int main(int argc, char **argv)
 {
-    int quick = 0;
-    const struct option options[] = {
-        {"quick", no_argument, &quick, 1}, CHOICE_LIST, {NULL, 0, NULL, 0}};
-    argc = take_memory(argc, argv);
+    int quick = 0, has_memory = 0;
+    const struct option options[] = {{"quick", no_argument, &quick, 1},
+                                     {"memory", required_argument, &has_memory, 1},
+                                     CHOICE_LIST,
+                                     {NULL, 0, NULL, 0}};
     struct choice choice = choose(argc, argv, options, name_of);
 
     if (quick)
         run_ms = QUICK_RUN_MS;
+    if (has_memory)
+        choose_memory(choice.value);
     driver_start();
     load_kernel();
     for (size_t i = 0; i < COUNT(crews); i++)

@@ -2,7 +2,8 @@
  * that is inside of such a node under the handle of that outermost node. But a program changes
  * inner nodes one by one. So a use also names its own node (`inner`), and the exec knows which node
  * each inner node is directly inside of.
- * |If a node is given another child graph, programs go on to name its inner nodes by the first
+ *
+ * If a node is given another child graph, programs go on to name its inner nodes by the first
  * child's nodes, and the new child does not tell these names. So all uses of the new child bear the
  * name of the node that has the child. A change of a node inside of that may concern any of these
  * uses. */

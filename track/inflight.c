@@ -648,9 +648,9 @@ static bool is_touch_too_early_for_any(struct sc_inflight *inflight, uintptr_t a
     return false;
 }
 
-/* The access comes too early for some operation, so the host will wait. To wait for the others on
- * the same pages at once saves a fault for each, so all that run on these pages are found, not only
- * those whose bytes are accessed. */
+/* The access comes too early for some operation, so the host waits, and the pages are unprotected
+ * as a whole after that. A program that has waited goes on to the bytes beside. So all operations
+ * that run on these pages are found, not only those whose bytes are accessed. */
 void sc_inflight_find_beside_touch(struct sc_inflight *inflight, uintptr_t address,
                                    size_t size_bytes, enum sc_touch touch, struct sc_ops *found)
 {

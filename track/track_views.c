@@ -9,6 +9,8 @@
 
 /* ---- presence ---- */
 
+/* Has the tracker anything of this kind? Read without the lock, so that most calls need not look
+ * further. */
 bool sc_track_has_any(struct sc_track *track, enum sc_presence what)
 {
     struct sc_inflight *inflight = &track->inflight;
@@ -25,6 +27,8 @@ bool sc_track_has_any(struct sc_track *track, enum sc_presence what)
     return true;
 }
 
+/* May anything of these kinds be in the interval? Looks into the indexes by address, without the
+ * lock. */
 bool sc_track_may_have(struct sc_track *track, unsigned what, uintptr_t address, size_t size_bytes)
 {
     struct sc_inflight *inflight = &track->inflight;
@@ -40,6 +44,8 @@ bool sc_track_may_have(struct sc_track *track, unsigned what, uintptr_t address,
             sc_grid_may_overlap(&inflight->range_grid, address, size_bytes));
 }
 
+/* Asked by each free() while copies are in flight: may anything of interest be there? The bounds of
+ * the three indexes mostly tell that there is not. */
 bool sc_track_heap_may_have(struct sc_track *track, uintptr_t address, size_t size_bytes)
 {
     if (__builtin_expect(!sc_grid_may_reach(&track->inflight.heap_grid, address, size_bytes) &&
@@ -71,6 +77,7 @@ const struct sc_track_parts sc_track_parts = {
     .page_mask = &sc_track.inflight.guards.page_mask,
 };
 
+/* Returns the record of a graph or exec, without the lock; NULL: nothing is known of it. */
 const struct sc_graph *sc_track_graph(struct sc_track *track, uintptr_t handle, uint32_t *id)
 {
     *id = sc_graphs_find(&track->graphs, handle);

@@ -23,11 +23,13 @@ int sc_allocations_init(struct sc_allocations *allocations)
     return sc_grid_init(&allocations->grid, &allocations->blocks, GRID_CELLS);
 }
 
+/* Returns the block of device memory with this id. */
 static struct block *block_at(struct sc_allocations *allocations, uint32_t id)
 {
     return sc_pool_at(&allocations->blocks, id);
 }
 
+/* Where the block of device memory begins. */
 static uintptr_t block_start(struct block *block)
 {
     return atomic_load_explicit(&block->node.address, memory_order_relaxed);
@@ -115,6 +117,7 @@ bool sc_allocations_may_begin_at(struct sc_allocations *allocations, uintptr_t a
     return block.size_bytes == 0 || block.address == address;
 }
 
+/* Returns the size of the block that begins at the address; 0: none is known to begin there. */
 size_t sc_allocations_block_bytes(struct sc_allocations *allocations, uintptr_t address)
 {
     const struct sc_allocation block = sc_allocations_find(allocations, address);
@@ -160,6 +163,7 @@ size_t sc_allocations_free(struct sc_allocations *allocations, uintptr_t address
     return block.size_bytes;
 }
 
+/* A context has ended, and its device memory with it: forgets its blocks. */
 void sc_allocations_remove_of_context(struct sc_allocations *allocations, uint32_t context)
 {
     SC_ASSERT_GUARDED(&allocations->blocks);

@@ -8,7 +8,9 @@
 enum { BURSTS_PER_SECOND = 1, DEBT_SECONDS = 10, REFUSED_MAXES_PER_SECOND = 4, PROBES_MAX = 16 };
 
 /* Initialises the budget: how much time may be spent on protecting pages. `left` counts ticks times
- * SC_BUDGET_WHOLE, so that `share` is what one tick earns. */
+ * SC_BUDGET_WHOLE, so that `share` is what one tick earns. At most a second's earnings are saved
+ * (`burst`), at most ten seconds' owed (`debt`), and no call site goes unprotected for more than a
+ * quarter of a second. */
 void sc_budget_start(struct sc_budget *budget, uint32_t share, uint64_t ticks_per_second,
                      uint64_t now)
 {

@@ -44,15 +44,16 @@ static void begin_comparison(struct sc_inflight *inflight, struct sc_comparisons
     };
 }
 
-/* Sets the flag by which a wait for the stream sees whether it has to look for large sources. */
+/* Sets the flag by which a wait for the stream sees whether it has to look for large sources
+ * (memory that copies read) to compare before it takes the lock. */
 static void set_has_large_sources(struct sc_stream *stream, bool has_some)
 {
     atomic_store_explicit(&stream->has_large_sources, has_some, memory_order_relaxed);
 }
 
-/* Lists operations of the stream that the point covers (they are done), in their order, up to a
- * limit: others wait for what is listed. If some were not looked at, the stream's flag
- * has_large_sources stays set, and the caller comes again. */
+/* Lists operations of the stream that the point (work issued so far) covers (they are done), in
+ * their order, up to a limit: others wait for what is listed. If some were not looked at, the
+ * stream's flag has_large_sources stays set, and the caller comes again. */
 static void list_stream(struct sc_inflight *inflight, struct sc_stream *stream,
                         const struct sc_point *point, struct sc_comparisons *comparisons)
 {
@@ -76,8 +77,8 @@ static void list_stream(struct sc_inflight *inflight, struct sc_stream *stream,
     }
 }
 
-/* Lists operations of all streams that the point covers, and finds out anew whether any stream has
- * large sources left. */
+/* Lists large sources (memory that copies read) of all operations that the point (the work that the
+ * host has waited for) covers, and finds out anew whether any stream has large sources left. */
 static void list_all_streams(struct sc_inflight *inflight, const struct sc_point *point,
                              struct sc_comparisons *comparisons)
 {
@@ -93,8 +94,9 @@ static void list_all_streams(struct sc_inflight *inflight, const struct sc_point
     atomic_store_explicit(&inflight->order->has_large_sources, any, memory_order_relaxed);
 }
 
-/* The host has waited for the point: lists large sources that can be compared before the lock is
- * taken to note that. Mostly the point is of one stream, and only that one is looked at. */
+/* The host has waited for the point (work issued so far): lists large sources that can be compared
+ * before the lock is taken to note that. Mostly the point is of one stream, and only that one is
+ * looked at. */
 void sc_comparisons_begin(struct sc_inflight *inflight, const struct sc_point *point,
                           struct sc_comparisons *comparisons)
 {
@@ -117,8 +119,9 @@ void sc_comparisons_begin_equal(struct sc_inflight *inflight, const struct sc_op
         begin_comparison(inflight, comparisons, sc_inflight_op(inflight, id));
 }
 
-/* Compares the listed sources, without the lock. After each comparison the operation may be dropped
- * by others, so its record is not touched again. */
+/* Compares the listed sources (memory that copies read) with their snapshots, without the lock.
+ * After each comparison the operation may be dropped by others, so its record is not touched again.
+ */
 void sc_comparisons_make(struct sc_inflight *inflight, struct sc_comparisons *comparisons)
 {
     for (unsigned i = 0; i < comparisons->count; i++) {
@@ -152,8 +155,8 @@ void sc_comparisons_end(struct sc_inflight *inflight, const struct sc_comparison
     }
 }
 
-/* Forgets results that say "equal", as the host may change the source after them. One that differs
- * was overwritten, and that stays so. */
+/* Forgets results of comparisons that say "equal": the host may change the source after them, so it
+ * is compared again when the copy is done. One that differs was overwritten, and that stays so. */
 void sc_comparisons_discard(const struct sc_comparisons *comparisons)
 {
     for (unsigned i = 0; i < comparisons->count; i++)

@@ -35,6 +35,7 @@ static bool either_writes_memory(const struct sc_op_info *a, const struct sc_op_
     return (writes(a) || writes(b)) && a->direction != SC_PREFETCH && b->direction != SC_PREFETCH;
 }
 
+/* Do both use a common byte, and does one of them write it? Their order is not looked at. */
 bool sc_conflicts_share_written_byte(const struct sc_op_info *one, const struct sc_op_info *other)
 {
     return either_writes_memory(one, other) &&
@@ -101,6 +102,7 @@ static bool check_one_op(struct conflict_visit *search, uint32_t id)
 
 /* ---- where it looks ---- */
 
+/* How many operations in flight lie in the range (host memory known to the driver). */
 static uint32_t op_count(const struct sc_range *range)
 {
     return atomic_load_explicit(&range->op_count, memory_order_relaxed);
@@ -126,9 +128,9 @@ static void visit_grid_ops(struct sc_grid *grid, struct sc_grid *behind,
             return;
 }
 
-/* Looks at operations on host memory that may use the same bytes. They are in the same range, or in
- * no range if theirs was removed. Both lists are walked, unless the indexes by address have fewer
- * cells to visit. */
+/* Looks at operations on host memory that may use the same bytes. They are in the same range (host
+ * memory known to the driver), or in no range if theirs was removed. Both lists are walked, unless
+ * the indexes by address have fewer cells to visit. */
 static __attribute__((noinline)) void visit_host_ops(const struct sc_range *range,
                                                      const struct sc_range *no_range,
                                                      struct conflict_visit *search)
@@ -146,9 +148,9 @@ static __attribute__((noinline)) void visit_host_ops(const struct sc_range *rang
     }
 }
 
-/* Looks at the operations in the later one's range, and at those in no range. If it is in no range
- * itself, both are one list, which is not walked twice. An operation without bytes meets nothing.
- */
+/* Looks at the operations in the later one's range (host memory known to the driver), and at those
+ * in no range. If it is in no range itself, both are one list, which is not walked twice. An
+ * operation without bytes meets nothing. */
 static void visit_host(struct conflict_visit *search)
 {
     static const struct sc_range nothing;

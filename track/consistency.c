@@ -13,11 +13,13 @@
 
 #include "common/poison.h"
 
+/* Reads a number that only grows; the lock is held. */
 static uint64_t read_number(const _Atomic uint64_t *number)
 {
     return atomic_load_explicit(number, memory_order_relaxed);
 }
 
+/* Reads a count; the lock is held. */
 static uint32_t read_count(const _Atomic uint32_t *count)
 {
     return atomic_load_explicit(count, memory_order_relaxed);
@@ -181,8 +183,8 @@ void sc_consistency_of_holds(struct sc_holds *holds)
 
 /* ---- graphs ---- */
 
-/* Counts the graph's uses by kind, and asserts that the counts kept of them are right. A hole is
- * the empty place of a dropped use. */
+/* Counts the graph's uses (of memory by nodes) by kind, and asserts that the counts kept of them
+ * are right. A hole is the empty place of a dropped use. */
 static void check_uses(const struct sc_graph *graph)
 {
     uint32_t freed = 0, stacks = 0, holes = 0, of_device = 0, addresses = 0;
@@ -205,8 +207,8 @@ static void check_uses(const struct sc_graph *graph)
     SC_ASSERT(addresses == graph->address_count);
 }
 
-/* Asserts that each use in the list belongs to this interval (a piece of memory), and links back to
- * the use before it. */
+/* Asserts that each use (of a piece of memory by a node) in the list belongs to this interval (a
+ * piece of memory), and links back to the use before it. */
 static void check_interval_links(const struct sc_graph *graph, uint32_t first, uint32_t interval)
 {
     uint32_t count = 0, previous = 0;
@@ -235,8 +237,8 @@ void sc_consistency_of_graph(struct sc_graphs *graphs, const struct sc_graph *gr
 
 /* ---- spans ---- */
 
-/* Asserts that each span of the list waits for its system call, and counts the spans: all, those
- * that forbid reading, and those that have ended. */
+/* Asserts that each span (a run of protected pages) of the list waits for its system call, and
+ * counts the spans: all, those that forbid reading, and those that have ended. */
 static void check_unapplied_list(struct sc_spans *spans, uint32_t first, uint32_t *count,
                                  uint32_t *hiding, uint32_t *dead)
 {

@@ -15,6 +15,7 @@
 
 enum { DROPPED_AT_ONCE = 32, RETIRED_AT_ONCE = 4 };
 
+/* What is recorded of the operation with this id. */
 static struct sc_op_info *info_at(struct sc_inflight *inflight, uint32_t id)
 {
     return &sc_inflight_op(inflight, id)->info;
@@ -26,6 +27,7 @@ static const struct sc_range *device_list(struct sc_inflight *inflight)
     return sc_inflight_range(inflight, inflight->device_memory);
 }
 
+/* How many operations on device memory are recorded. */
 static uint32_t count_ops(struct sc_inflight *inflight)
 {
     return atomic_load_explicit(&device_list(inflight)->op_count, memory_order_relaxed);
@@ -104,8 +106,9 @@ static void retire_oldest(struct sc_inflight *inflight)
     }
 }
 
-/* Records an operation on device memory. First forgets what is done, and what this one stands for,
- * so that a loop over one buffer takes one record. */
+/* Records an operation on device memory; one without bytes conflicts with nothing. First forgets
+ * operations that are done, and earlier ones that this one can stand for, since whatever conflicts
+ * with them conflicts with it: so a loop over one buffer takes one record. */
 void sc_device_add(struct sc_inflight *inflight, const struct sc_op_info *info)
 {
     SC_ASSERT_GUARDED(&inflight->ops);

@@ -28,15 +28,16 @@ _Static_assert(SC_CHECKS_ON || sizeof(struct record) == 64,
 
 #define WIDE ((uintptr_t)1 << 63)
 
+/* Initialises the records of what events stand for. 0 or -ENOMEM. */
 int sc_events_init(struct sc_events *events)
 {
     sc_pool_init(&events->records, sizeof(struct record));
     return sc_handles_init(&events->records_of);
 }
 
-/* Stores the event's handle, with the bit WIDE if its point is more than a number of one stream.
- * get_or_set_number compares this one word to know both that the record is the event's and that the
- * point is a mere number. */
+/* Stores the event's handle, with the bit WIDE if its point (work issued so far) is more than a
+ * number of one stream. get_or_set_number compares this one word to know both that the record is
+ * the event's and that the point is a mere number. */
 static void set_handle(struct record *record, uintptr_t event)
 {
     const struct sc_point *point = &record->point;
@@ -59,8 +60,8 @@ static inline struct record *lock_record(struct sc_events *events, uintptr_t eve
     return NULL;
 }
 
-/* Copies the point under the lock of the event alone. A clock in it stays valid for who has the
- * tracker's lock. */
+/* Copies the point (work issued so far) under the lock of the event alone. A clock (what was waited
+ * for on other streams) in it stays valid for who has the tracker's lock. */
 bool sc_events_point(struct sc_events *events, uintptr_t event,
                      struct sc_point *point) SC_UNFOLLOWED
 {
@@ -71,8 +72,8 @@ bool sc_events_point(struct sc_events *events, uintptr_t event,
     return record;
 }
 
-/* True: the point has no clock, so nothing of it is counted under the tracker's lock, and it is the
- * caller's. */
+/* True: the point (work issued so far) has no clock (what was waited for on other streams), so
+ * nothing of it is counted under the tracker's lock, and it is the caller's. */
 bool sc_events_plain_point(struct sc_events *events, uintptr_t event, struct sc_point *point)
 {
     sc_events_point(events, event, point);
@@ -101,8 +102,8 @@ static inline uint64_t later_time(const struct sc_point *former, uint32_t stream
     return is_later ? former->work_ticks : ticks;
 }
 
-/* Stores the point in the event's record, unless the record has a later point already. The time of
- * the last work is stored in any case (later_time). */
+/* Stores the point (work issued so far) in the event's record, unless the record has a later point
+ * already. The time of the last work is stored in any case (later_time). */
 static void store_point(struct record *record, uintptr_t event, const struct sc_point *point)
 {
     uint64_t work_ticks = later_time(&record->point, point->stream, point->work_ticks);
@@ -112,9 +113,9 @@ static void store_point(struct record *record, uintptr_t event, const struct sc_
     set_handle(record, event);
 }
 
-/* Stores the point that an event was recorded with, under the event's lock alone. That is not
- * enough for a point with a clock, new or replaced, since references to clocks are counted under
- * the tracker's lock. */
+/* Stores the point (work issued so far) that an event was recorded with, under the event's lock
+ * alone. That is not enough for a point with a clock (what was waited for on other streams), new or
+ * replaced, since references to clocks are counted under the tracker's lock. */
 bool sc_events_set_plain(struct sc_events *events, uintptr_t event,
                          const struct sc_point *point) SC_UNFOLLOWED
 {
@@ -146,8 +147,8 @@ static __attribute__((noinline)) bool have_left(bool is_done)
     return is_done;
 }
 
-/* Sets the number that an event stands for, in a point that says nothing else. Two threads may
- * record the event on one stream at once: the larger number stays. */
+/* Sets the number that an event stands for, in a point (work issued so far) that says nothing else.
+ * Two threads may record the event on one stream at once: the larger number stays. */
 static inline void set_plain_number(struct sc_point *point, const struct sc_event_number *number)
 {
     point->work_ticks = later_time(point, number->stream, number->work_ticks);
@@ -158,8 +159,8 @@ static inline void set_plain_number(struct sc_point *point, const struct sc_even
 }
 
 /* Gets or sets the number that the event stands for. Returns false if the record is another event's
- * by now, or its point is more than a number: `handle` has the bit WIDE then, and only the
- * tracker's lock allows a change. */
+ * by now, or its point (work issued so far) is more than a number: `handle` has the bit WIDE then,
+ * and only the tracker's lock allows a change. */
 static inline bool get_or_set_number(struct record *record, uintptr_t event,
                                      struct sc_event_number *number, bool sets)
 {
@@ -175,7 +176,7 @@ static inline bool get_or_set_number(struct record *record, uintptr_t event,
 
 /* Reads or sets the event's number under the event's lock, which is taken by one atomic exchange
  * and never waited for. Returns false if the short way is not open: the first guess meets no
- * record, another thread has the lock, or the point is more than a number. */
+ * record, another thread has the lock, or the point (work issued so far) is more than a number. */
 static inline __attribute__((always_inline)) bool get_or_set_simple(struct sc_events *events,
                                                                     uintptr_t event,
                                                                     struct sc_event_number *number,
@@ -195,8 +196,8 @@ static inline __attribute__((always_inline)) bool get_or_set_simple(struct sc_ev
     return sc_library_lock_leave_first() ? have_left(is_done) : is_done;
 }
 
-/* The short way to set the point of an event that was recorded on a stream which waits for no
- * other. */
+/* The short way to set the point (work issued so far) of an event that was recorded on a stream
+ * which waits for no other. */
 bool sc_events_set_simple(struct sc_events *events, uintptr_t event, uint32_t stream,
                           uint64_t number, uint64_t work_ticks)
 {
@@ -204,16 +205,17 @@ bool sc_events_set_simple(struct sc_events *events, uintptr_t event, uint32_t st
     return get_or_set_simple(events, event, &as, /*sets=*/true);
 }
 
-/* The short way to read the point of an event. An event without a stream was never recorded. */
+/* The short way to read the point (work issued so far) of an event. An event without a stream was
+ * never recorded. */
 bool sc_events_get_simple(struct sc_events *events, uintptr_t event, struct sc_event_number *number)
 {
     return get_or_set_simple(events, event, number, /*sets=*/false) && number->stream;
 }
 
-/* Gives the record to the event (or to none, with 0), and stores the point, whose reference it
- * takes over. If both points are of the same number, two threads have recorded the event at once,
- * and what either had waited for is joined. The reference of the point that is not kept is
- * released. */
+/* Gives the record to the event (or to none, with 0), and stores the point (work issued so far),
+ * whose reference it takes over. If both points are of the same number, two threads have recorded
+ * the event at once, and what either had waited for is joined. The reference of the point that is
+ * not kept is released. */
 static void reassign_record(struct record *record, struct sc_order *order, uintptr_t event,
                             struct sc_point *point)
 {
@@ -242,8 +244,8 @@ static struct record *allocate_record(struct sc_events *events, uintptr_t event)
     return record;
 }
 
-/* Makes a record if the event has none. Without memory the point is released, and the event stays
- * unknown. */
+/* Makes a record if the event has none. Without memory the point (work issued so far) is released,
+ * and the event stays unknown. */
 void sc_events_set(struct sc_events *events, struct sc_order *order, uintptr_t event,
                    struct sc_point *point)
 {

@@ -95,8 +95,8 @@ void sc_graphs_remove_of_context(struct sc_graphs *graphs, uint32_t context)
 
 /* ---- uses ---- */
 
-/* Copies the use and what only few uses have, since both may move when uses are added. False ends
- * the caller's loop. */
+/* Copies the use (of a piece of memory by a node) and what only few uses have, since both may move
+ * when uses are added. False ends the caller's loop. */
 bool sc_graphs_get_use(struct sc_graphs *graphs, uint32_t graph, uint32_t at,
                        struct sc_graph_use *use, struct sc_graph_extra *extra)
 {
@@ -108,10 +108,10 @@ bool sc_graphs_get_use(struct sc_graphs *graphs, uint32_t graph, uint32_t at,
     return true;
 }
 
-/* Completes a use that the driver has just described by what is known of the same use: the call
- * that made it, and whether its memory was freed. If the program has changed the node itself, that
- * is kept under the node as an orphan (a node whose graph is unknown). Name, shape and range stay
- * as the driver says. */
+/* Completes a use (of a piece of memory by a node) that the driver has just described by what is
+ * known of the same use: the call that made it, and whether its memory was freed. If the program
+ * has changed the node itself, that is kept under the node as an orphan (a node whose graph is
+ * unknown). Name, shape and range stay as the driver says. */
 void sc_graphs_recognise(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
                          struct sc_graph_use *use, struct sc_graph_extra *extra)
 {
@@ -143,6 +143,7 @@ struct sc_watched_node *sc_graphs_add_watched(struct sc_graphs *graphs, uintptr_
               : NULL;
 }
 
+/* Does the library see the runs of this host node, since the driver calls its function first? */
 bool sc_graphs_is_watched(struct sc_graphs *graphs, uintptr_t exec, uintptr_t node)
 {
     return sc_watched_nodes_find(sc_graphs_find_or_empty(graphs, exec)->exec.watched, node);

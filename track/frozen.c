@@ -8,7 +8,8 @@
  * beside its capture left it */
 enum { LAUNCHES = 2 };
 
-/* How many pieces does no captured work use? Those have room of their own. */
+/* How many of the kept pieces of memory (written by work beside a capture, which no launch repeats)
+ * does no captured work use? Those have room of their own. */
 static unsigned count_unused(const struct sc_frozen *frozen)
 {
     unsigned count = 0;
@@ -30,7 +31,8 @@ bool sc_frozen_add(struct sc_frozen *frozen, const struct sc_frozen_memory *memo
     return true;
 }
 
-/* Drops a piece: it is settled. The last one takes its place, so callers walk from the end. */
+/* Drops a piece (of memory): it is settled. The last one takes its place, so callers walk from the
+ * end. */
 static void remove_memory(struct sc_frozen *frozen, unsigned i)
 {
     frozen->memories[i] = frozen->memories[--frozen->count];
@@ -65,9 +67,10 @@ static bool sets_other_value(const struct sc_device_use *use, const struct sc_de
            covers_bytes(use, memory);
 }
 
-/* The program uses device memory: is this piece, which no captured work uses, still of interest?
- * Only while the program sets all of it anew, launches the graph, and copies it to the host, in
- * this order. Every other use ends that, and a kernel may use any memory. */
+/* The program uses device memory: is this piece, which work beside a capture wrote and no captured
+ * work uses, still of interest? Only while the program sets all of it anew, launches the graph, and
+ * copies it to the host, in this order. Every other use ends that, and a kernel may use any memory.
+ */
 static bool update_after_use(struct sc_frozen_memory *memory, const struct sc_device_use *use)
 {
     if (use->access == SC_DEVICE_NAMES)
@@ -84,9 +87,9 @@ static bool update_after_use(struct sc_frozen_memory *memory, const struct sc_de
     return true;
 }
 
-/* Is memory that no captured work uses still of interest after a launch? Only if the launched exec
- * is one of the memory's own graph (`is_own`) and is known not to write it. Another exec may read
- * what was set. */
+/* Is memory that no captured work uses still of interest after a launch? It is reported if launches
+ * should have written it. So only if the launched exec is one of the memory's own graph (`is_own`)
+ * and is known not to write it. Another exec may read what was set. */
 static bool is_kept_after_launch(struct sc_frozen_memory *memory, bool is_own,
                                  const struct sc_graph_write *write)
 {
@@ -106,7 +109,7 @@ static bool reveals(const struct sc_frozen_memory *memory, const struct sc_devic
 }
 
 /* The program copies device memory to the host. If that shows that a launch should have written
- * there, fills in the hazard, with the bytes that were read, and drops the piece. */
+ * there, fills in the hazard, with the bytes that were read, and drops the piece (of memory). */
 bool sc_frozen_note_copy_to_host(struct sc_frozen *frozen, const struct sc_device_use *use,
                                  struct sc_hazard *hazard)
 {
@@ -124,8 +127,9 @@ bool sc_frozen_note_copy_to_host(struct sc_frozen *frozen, const struct sc_devic
 
 /* ---- what happens to memory ---- */
 
-/* The program uses device memory: drops the pieces that this may have written, since launches then
- * read something new. Pieces that no captured work uses have a rule of their own. */
+/* The program uses device memory: drops the pieces (written by work beside a capture) that this may
+ * have written anew, since launches then read something new. Pieces that no captured work uses have
+ * a rule of their own. */
 void sc_frozen_note_use(struct sc_frozen *frozen, const struct sc_device_use *use)
 {
     for (unsigned i = frozen->count; i-- > 0;) {
@@ -136,8 +140,8 @@ void sc_frozen_note_use(struct sc_frozen *frozen, const struct sc_device_use *us
     }
 }
 
-/* Anything may have been written: drops all pieces. Returns how many are read by launches, to be
- * counted as not judged. */
+/* Anything may have been written: drops all pieces of memory that work beside a capture wrote.
+ * Returns how many are read by launches, to be counted as not judged. */
 unsigned sc_frozen_forget(struct sc_frozen *frozen)
 {
     unsigned forgotten = frozen->count - count_unused(frozen);
@@ -145,7 +149,8 @@ unsigned sc_frozen_forget(struct sc_frozen *frozen)
     return forgotten;
 }
 
-/* Is the exec one whose launches read the memory? */
+/* Is the exec one of those whose launches read this memory, which work beside their graph's capture
+ * wrote? */
 static bool has_exec(const struct sc_frozen_memory *memory, uintptr_t exec)
 {
     for (unsigned i = 0; i < memory->exec_count; i++)
@@ -180,7 +185,7 @@ void sc_frozen_forget_handle(struct sc_frozen *frozen, uintptr_t handle)
 }
 
 /* Some graph was changed, and nobody knows which: execs that are made from now on may read
- * anything. Those that were made before still read the pieces. */
+ * anything. Those that were made before still read the pieces (of memory). */
 void sc_frozen_note_changed(struct sc_frozen *frozen)
 {
     for (unsigned i = frozen->count; i-- > 0;) {
@@ -204,9 +209,9 @@ void sc_frozen_note_instantiated(struct sc_frozen *frozen, uintptr_t graph, uint
     sc_graph_writes_set(&frozen->writes, exec, sc_graph_writes_find(&frozen->writes, graph));
 }
 
-/* May a launch, by this thread, of an exec that writes `write`, write the memory? What is not known
- * may write anything. If the thread that captured launches other kernels, they may load the
- * memory's address from anywhere. */
+/* May a launch by this thread, of an exec that writes `write`, write the memory anew that is kept?
+ * What is not known may write anything. If the thread that captured launches other kernels, they
+ * may load the memory's address from anywhere. */
 static bool may_write(const struct sc_graph_write *write, int32_t thread,
                       const struct sc_frozen_memory *memory)
 {
@@ -234,9 +239,9 @@ void sc_frozen_note_launch(struct sc_frozen *frozen, uintptr_t exec, int32_t thr
     }
 }
 
-/* After a launch: fills in the hazard of memory that two launches have read without a write in
- * between, and drops the piece, as it is reported once. Memory that no captured work uses is
- * reported by a copy to the host instead. */
+/* After a launch: fills in the hazard of memory that work beside the graph's capture wrote, and
+ * that two launches have read with no write in between. It is reported once, so the piece is
+ * dropped. Memory that no captured work uses is reported by a copy to the host instead. */
 bool sc_frozen_take_hazard(struct sc_frozen *frozen, struct sc_hazard *hazard)
 {
     for (unsigned i = 0; i < frozen->count; i++) {

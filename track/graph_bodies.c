@@ -31,7 +31,7 @@ void sc_graph_forget_inner(struct sc_graph *graph)
 
 /* Notes that the node `inner` lies directly inside of the node `around`, in a child graph or the
  * body of a conditional node. Without memory inner nodes are unknown, and a change of one of them
- * disables all uses of such nodes. */
+ * disables all uses (of memory by nodes) of such nodes. */
 void sc_graphs_note_inner(struct sc_graphs *graphs, uintptr_t handle, uintptr_t inner,
                           uintptr_t around)
 {
@@ -57,7 +57,8 @@ static uintptr_t node_around(struct sc_graph *graph, uintptr_t node)
 }
 
 /* Returns the node of the exec's own graph inside of which this node lies, however deep: the exec
- * keeps the node's uses under its name. 0: the node is in that graph itself, or unknown. */
+ * keeps the node's uses (of memory by nodes) under its name. 0: the node is in that graph itself,
+ * or unknown. */
 static uintptr_t outermost_around(struct sc_graph *graph, uintptr_t node)
 {
     uintptr_t outer = node_around(graph, node);
@@ -98,7 +99,7 @@ static enum sc_graph_place find_place(struct sc_graph *graph, uintptr_t node)
 }
 
 /* Asked when the program changes a node: where does it lie, and under which node of the exec's own
- * graph (*outer) are its uses kept? */
+ * graph (*outer) are its uses (of memory by nodes) kept? */
 enum sc_graph_place sc_graphs_place_of(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
                                        uintptr_t *outer)
 {
@@ -110,15 +111,16 @@ enum sc_graph_place sc_graphs_place_of(struct sc_graphs *graphs, uintptr_t handl
 
 /* ---- their uses ---- */
 
-/* Returns the node in a child graph or a body that has the use; 0: the use is of a node of the
- * exec's own graph. */
+/* Returns the node in a child graph or a body that has the use (of a piece of memory by a node); 0:
+ * the use is of a node of the exec's own graph. */
 static uintptr_t inner_node(struct sc_graphs *graphs, const struct sc_graph *graph, uint32_t use)
 {
     return sc_graphs_extra(graphs, sc_graph_use_at(graph, use))->inner;
 }
 
-/* Returns the first use, from this one on, of the inner node or of a node inside of it; 0: none.
- * The walk follows the uses of the outermost node, under whose name all of them are kept. */
+/* Returns the first use, from this one on, of the inner node (in a child graph or a body) or of a
+ * node inside of it; 0: none. The walk follows the uses (of memory by nodes) of the outermost node,
+ * under whose name all of them are kept. */
 static uint32_t find_inner(struct sc_graphs *graphs, struct sc_graph *graph, uint32_t use,
                            uintptr_t inner)
 {
@@ -127,23 +129,25 @@ static uint32_t find_inner(struct sc_graphs *graphs, struct sc_graph *graph, uin
     return use;
 }
 
-/* Returns the first use of the inner node, or of a node inside of it; 0: none. `outer`: the
- * outermost node around it. */
+/* Returns the first use of the inner node (in a child graph or a body), or of a node inside of it;
+ * 0: none. `outer`: the outermost node around it. */
 static uint32_t first_inner(struct sc_graphs *graphs, struct sc_graph *graph, uintptr_t outer,
                             uintptr_t inner)
 {
     return find_inner(graphs, graph, sc_graph_first_of(graphs, graph, outer), inner);
 }
 
-/* Returns the next use of the inner node, or of a node inside of it; 0: none. */
+/* Returns the next use of the inner node (in a child graph or a body), or of a node inside of it;
+ * 0: none. */
 static uint32_t next_inner(struct sc_graphs *graphs, struct sc_graph *graph, uint32_t use,
                            uintptr_t inner)
 {
     return find_inner(graphs, graph, sc_graph_next_of(graph, use), inner);
 }
 
-/* Disables a use that its node may no longer have: launches are not judged by it, and frees still
- * find it. Kernels' addresses stay: a change of a kernel drops them (sc_graphs_drop_addresses). */
+/* Disables a use (of a piece of memory by a node) that its node may no longer have: launches are
+ * not judged by it, and frees still find it. Kernels' addresses stay: a change of a kernel drops
+ * them (sc_graphs_drop_addresses). */
 static void disable_use(struct sc_graph *graph, uint32_t use)
 {
     struct sc_graph_use *lost = sc_graph_use_at(graph, use);
@@ -164,10 +168,10 @@ static void disable_uses_around(struct sc_graphs *graphs, struct sc_graph *graph
     }
 }
 
-/* The program is about to change the inner node: drops its uses, and returns their flags for the
- * new ones (sc_graphs_place_inner). Without uses nothing says how it is ordered, so its new uses
- * will not be judged. Races of the outermost node may have been the inner one's, and are dropped.
- */
+/* The program is about to change the inner node (in a child graph or a body): drops its uses (of
+ * memory by nodes), and returns their flags for the new ones (sc_graphs_place_inner). Without uses
+ * nothing says how it is ordered, so its new uses will not be judged. Races of the outermost node
+ * may have been the inner one's, and are dropped. */
 struct sc_graph_flags sc_graphs_drop_inner(struct sc_graphs *graphs, uintptr_t handle,
                                            uintptr_t outer, uintptr_t inner)
 {
@@ -190,8 +194,8 @@ struct sc_graph_flags sc_graphs_drop_inner(struct sc_graphs *graphs, uintptr_t h
     return flags;
 }
 
-/* The inner node has changed: gives its new uses the flags (order, stage) that its former ones had.
- * Its place in the graph is still the same. */
+/* The inner node (in a child graph or a body) has changed: gives its new uses (of memory by nodes)
+ * the flags (order, stage) that its former ones had. Its place in the graph is still the same. */
 void sc_graphs_place_inner(struct sc_graphs *graphs, uintptr_t handle, uintptr_t outer,
                            uintptr_t inner, const struct sc_graph_flags *flags)
 {
@@ -208,8 +212,9 @@ void sc_graphs_place_inner(struct sc_graphs *graphs, uintptr_t handle, uintptr_t
     sc_graph_note_stale(graph);
 }
 
-/* One inner node was changed or disabled, and it is not known which: disables the uses of all, so
- * that no launch is judged by a use that may be gone. Frees still find them. */
+/* One inner node (in a child graph or a body) was changed or disabled, and it is not known which:
+ * disables the uses (of memory by nodes) of all, so that no launch is judged by a use that may be
+ * gone. Frees still find them. */
 static void disable_all_inner(struct sc_graphs *graphs, struct sc_graph *graph)
 {
     for (uint32_t use = 1; use <= graph->uses.count; use++)
@@ -226,9 +231,10 @@ void sc_graphs_disable_inner(struct sc_graphs *graphs, uintptr_t handle)
     disable_all_inner(graphs, sc_graphs_find_or_empty(graphs, handle));
 }
 
-/* The program enables or disables a node. If it is an inner one, its uses are under the name of the
- * outermost node around it. If it cannot be told which node it is, a disabled one may be any inner
- * node. Nodes of the exec's own graph are left to the caller. */
+/* The program enables or disables a node. If it is an inner one, its uses (of memory by nodes) are
+ * under the name of the outermost node around it. If it cannot be told which node it is, a disabled
+ * one may be any inner node (in a child graph or a body). Nodes of the exec's own graph are left to
+ * the caller. */
 void sc_graph_enable_inner(struct sc_graphs *graphs, struct sc_graph *graph, uintptr_t node,
                            bool enabled)
 {

@@ -85,7 +85,8 @@ static bool is_allocated_here(const struct sc_graph_device *device, uintptr_t ad
     return false;
 }
 
-/* Does the use lie in memory that a node of the exec allocates or frees? */
+/* Does the use (of a piece of memory by a node) lie in memory that a node of the exec allocates or
+ * frees? */
 static bool uses_own_memory(const struct sc_graph *graph, const struct sc_graph_use *use)
 {
     return is_own(&graph->exec.device, use->shape.address, sc_shape_hull_bytes(&use->shape));
@@ -134,7 +135,7 @@ void sc_graphs_leave_out_device(struct sc_graphs *graphs, uintptr_t handle)
 }
 
 /* A node frees memory that no node of the exec allocates, so a launch frees memory of others: adds
- * that as a use of the memory's first byte. */
+ * that as a use (of a piece of memory by a node) of the memory's first byte. */
 static void free_as_use(struct sc_graphs *graphs, uintptr_t handle, const struct sc_graph_own *own)
 {
     const struct sc_graph_use use = {
@@ -146,8 +147,9 @@ static void free_as_use(struct sc_graphs *graphs, uintptr_t handle, const struct
     sc_graphs_add(graphs, handle, &use, NULL, NULL);
 }
 
-/* All memory that the exec's nodes allocate and free is known: drops the uses of it, since its
- * addresses mean something else at each launch, and adds the frees of other memory as uses. */
+/* All memory that the exec's nodes allocate and free is known: drops the uses (of memory by nodes)
+ * of it, since its addresses mean something else at each launch, and adds the frees of other memory
+ * as uses. */
 void sc_graphs_end_own_memory(struct sc_graphs *graphs, uintptr_t handle)
 {
     SC_ASSERT_GUARDED(&graphs->pool);

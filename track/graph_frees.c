@@ -19,9 +19,10 @@ struct former_search {
     bool several;   /* several graphs have such a use */
 };
 
-/* Searches one piece of memory of a graph for a use like the former one, of a node whose handle is
- * not known. Execs and graphs that are being destroyed are left out. One that was freed is
- * preferred: if that stayed, a valid use could be mistaken for it later. */
+/* Searches one piece of memory of a graph for a use (of a piece of memory by a node) like the
+ * former one, of a node whose handle is not known. Execs and graphs that are being destroyed are
+ * left out. One that was freed is preferred: if that stayed, a valid use could be mistaken for it
+ * later. */
 static void search_interval(struct former_search *search, uint32_t id)
 {
     const struct sc_graph_interval *interval = sc_graphs_interval_at(search->graphs, id);
@@ -39,9 +40,9 @@ static void search_interval(struct former_search *search, uint32_t id)
     }
 }
 
-/* The program has changed a node of which only the driver knows the graph. Drops the use that the
- * node had before, found by its bytes in a graph that names no node for it. If several graphs have
- * such a use, nothing says whose it was. */
+/* The program has changed a node of which only the driver knows the graph. Drops the use (of a
+ * piece of memory by a node) that the node had before, found by its bytes in a graph that names no
+ * node for it. If several graphs have such a use, nothing says whose it was. */
 void sc_graphs_drop_former(struct sc_graphs *graphs, const struct sc_graph_use *former)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
@@ -61,7 +62,8 @@ struct freed {
     const struct sc_hazard_event *by;
 };
 
-/* Does the use overlap the memory in question? The interval that lists it may be larger. */
+/* Does the use (of a piece of memory by a node) overlap the memory in question? The interval that
+ * lists it may be larger. */
 static bool uses_freed_bytes(const struct freed *freed, const struct sc_graph_use *use)
 {
     return use->shape.address < freed->end && sc_graph_use_end(use) > freed->address;
@@ -84,9 +86,9 @@ bool sc_graphs_name_memory(struct sc_graphs *graphs, uintptr_t address, size_t s
     return false;
 }
 
-/* Marks the use as freed by the call `by`, which a later launch reports. The first free stays.
- * Without `by` the memory was registered again: the use is valid again if its memory was only
- * unregistered, as the bytes are the same. */
+/* Marks the use (of a piece of memory by a node) as freed by the call `by`, which a later launch
+ * reports. The first free stays. Without `by` the memory was registered again: the use is valid
+ * again if its memory was only unregistered, as the bytes are the same. */
 static void mark_freed(const struct freed *freed, struct sc_graph *graph, struct sc_graph_use *use)
 {
     struct sc_graph_extra *extra = NULL;

@@ -16,14 +16,15 @@ enum { LINKED_MIN = 64, SCANS_MAX = 8 };
 
 /* ---- by node ---- */
 
-/* Returns the links of the use, which is named by its index + 1. */
+/* Returns the links of the use (of a piece of memory by a node), which is named by its index + 1.
+ */
 static struct sc_graph_link *link_at(const struct sc_graph *graph, uint32_t use)
 {
     return &graph->links[use - 1];
 }
 
-/* Returns the head of the hash chain in which the uses of the node are. The list's capacity, a
- * power of two, is the number of chains. */
+/* Returns the head of the hash chain in which the uses (of memory by nodes) of the node are. The
+ * list's capacity, a power of two, is the number of chains. */
 static uint32_t *first_hashed(const struct sc_graph *graph, uintptr_t node)
 {
     uint32_t hash = (uint32_t)((uint64_t)node * 0x9E3779B97F4A7C15u >> 32);
@@ -40,7 +41,7 @@ static uint32_t next_in_chain(const struct sc_graph *graph, uint32_t use, uintpt
 }
 
 /* Returns the node's first use from this one on, or 0, for a graph that has no hash chains: looks
- * at each use. */
+ * at each use (of a piece of memory by a node). */
 static uint32_t scan_uses_from(const struct sc_graph *graph, uint32_t use, uintptr_t node)
 {
     for (; use <= graph->uses.count; use++)
@@ -49,8 +50,8 @@ static uint32_t scan_uses_from(const struct sc_graph *graph, uint32_t use, uintp
     return 0;
 }
 
-/* Adds the use to the hash chain by which its node finds it. Nobody looks up a use whose node is
- * not known. */
+/* Adds the use (of a piece of memory by a node) to the hash chain by which its node finds it.
+ * Nobody looks up a use whose node is not known. */
 void sc_graph_link_node(struct sc_graph *graph, uint32_t use)
 {
     uintptr_t node = sc_graph_use_at(graph, use)->node;
@@ -61,7 +62,8 @@ void sc_graph_link_node(struct sc_graph *graph, uint32_t use)
     *first = use;
 }
 
-/* A use is about to be dropped: takes it out of the hash chain of its node. */
+/* A use (of a piece of memory by a node) is about to be dropped: takes it out of the hash chain of
+ * its node. */
 void sc_graph_unlink_node(struct sc_graph *graph, uint32_t use)
 {
     uintptr_t node = sc_graph_use_at(graph, use)->node;
@@ -75,16 +77,16 @@ void sc_graph_unlink_node(struct sc_graph *graph, uint32_t use)
 
 /* ---- by interval ---- */
 
-/* Sets the link to the use before this one in the list of one piece of memory. A graph without
- * links has none: who removes a use there walks the list. */
+/* Sets the link to the use (of a piece of memory by a node) before this one in the list of one
+ * piece of memory. A graph without links has none: who removes a use there walks the list. */
 static void set_previous(const struct sc_graph *graph, uint32_t use, uint32_t previous)
 {
     if (graph->links && use)
         link_at(graph, use)->interval_previous = previous;
 }
 
-/* Adds the use to the list of its interval (a piece of memory that the graph uses), by which a free
- * there finds it. */
+/* Adds the use (of a piece of memory by a node) to the list of its interval (a piece of memory that
+ * the graph uses), by which a free there finds it. */
 void sc_graph_link_interval(struct sc_graphs *graphs, struct sc_graph *graph, uint32_t use)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
@@ -96,8 +98,8 @@ void sc_graph_link_interval(struct sc_graphs *graphs, struct sc_graph *graph, ui
     interval->first_use = use;
 }
 
-/* Returns the use before this one in the list of its memory, or 0 if it is the first. A graph
- * without back links is small, so the list is walked. */
+/* Returns the use (of a piece of memory by a node) before this one in the list of its memory, or 0
+ * if it is the first. A graph without back links is small, so the list is walked. */
 static uint32_t find_previous(const struct sc_graph *graph, uint32_t first, uint32_t use)
 {
     uint32_t previous = 0;
@@ -108,7 +110,8 @@ static uint32_t find_previous(const struct sc_graph *graph, uint32_t first, uint
     return previous;
 }
 
-/* A use is about to be dropped: takes it out of the list of its interval (its piece of memory). */
+/* A use (of a piece of memory by a node) is about to be dropped: takes it out of the list of its
+ * interval (its piece of memory). */
 void sc_graph_unlink_interval(struct sc_graphs *graphs, struct sc_graph *graph, uint32_t use)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
@@ -122,8 +125,8 @@ void sc_graph_unlink_interval(struct sc_graphs *graphs, struct sc_graph *graph, 
 
 /* ---- the links ---- */
 
-/* Links have just been made: sets, for each use of the interval's list, the link to the use before
- * it. */
+/* Links have just been made: sets, for each use (of a piece of memory by a node) of the interval's
+ * list, the link to the use before it. */
 static void link_backwards(struct sc_graph *graph, const struct sc_graph_interval *interval)
 {
     uint32_t previous = 0;
@@ -140,8 +143,8 @@ static size_t links_bytes(const struct sc_graph *graph)
     return graph->uses.capacity * sizeof *graph->links;
 }
 
-/* Makes the hash chains by node, and the back links by memory, for all uses of the graph. Without
- * memory there are none, and look-ups go on to check each use. */
+/* Makes the hash chains by node, and the back links by memory, for all uses (of memory by nodes) of
+ * the graph. Without memory there are none, and look-ups go on to check each use. */
 static void make_links(struct sc_graphs *graphs, struct sc_graph *graph)
 {
     graph->links = sc_arena_alloc(&graphs->order->arena, links_bytes(graph));
@@ -177,8 +180,8 @@ uint32_t sc_graph_first_of(struct sc_graphs *graphs, struct sc_graph *graph, uin
                         : scan_uses_from(graph, 1, node);
 }
 
-/* Returns the next use of the same node; 0: none. Follows its hash chain, or checks each use behind
- * this one. */
+/* Returns the next use of the same node; 0: none. Follows its hash chain, or checks each use (of a
+ * piece of memory by a node) behind this one. */
 uint32_t sc_graph_next_of(const struct sc_graph *graph, uint32_t use)
 {
     uintptr_t node = sc_graph_use_at(graph, use)->node;

@@ -48,15 +48,16 @@ void sc_graphs_enable_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t
     sc_graph_note_stale(graph);
 }
 
-/* Adds reasons why the order of the use is not certain. `unsure` has those for host memory and for
- * device memory; the ones for the use's memory are added. */
+/* Adds reasons why the order of the use (of a piece of memory by a node) is not certain. `unsure`
+ * has those for host memory and for device memory; the ones for the use's memory are added. */
 static void set_unsure(struct sc_graph_use *use, unsigned unsure)
 {
     use->unsure |= sc_graph_unsure_of(use, unsure) & SC_UNSURE_ALL;
 }
 
-/* Adds reasons why the order of the node's uses is not certain: the node stands before or behind
- * one that may wait for the host or tell it something, unseen by the library. */
+/* Adds reasons why the order of the node's uses (of memory by nodes) is not certain: the node
+ * stands before or behind one that may wait for the host or tell it something, unseen by the
+ * library. */
 void sc_graphs_add_unsure(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
                           unsigned unsure)
 {
@@ -68,8 +69,8 @@ void sc_graphs_add_unsure(struct sc_graphs *graphs, uintptr_t handle, uintptr_t 
     sc_graph_note_stale(graph);
 }
 
-/* sc_graphs_add_unsure for many nodes at once: goes through the graph's uses once, however many
- * nodes there are. */
+/* sc_graphs_add_unsure for many nodes at once: goes through the graph's uses (of memory by nodes)
+ * once, however many nodes there are. */
 void sc_graphs_add_unsure_of_nodes(struct sc_graphs *graphs, uintptr_t handle,
                                    struct sc_handles *nodes)
 {
@@ -80,9 +81,9 @@ void sc_graphs_add_unsure_of_nodes(struct sc_graphs *graphs, uintptr_t handle,
     sc_graph_note_stale(graph);
 }
 
-/* Puts the node's uses into a stage: the nodes whose end one notifying node tells the host of. A
- * kernel's addresses are no certain uses, and have no stage. Returns false if the node has no use
- * to put there. */
+/* Puts the node's uses (of memory by nodes) into a stage: the nodes whose end one notifying node
+ * tells the host of. A kernel's addresses are no certain uses, and have no stage. Returns false if
+ * the node has no use to put there. */
 bool sc_graphs_set_stage(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node, unsigned stage)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
@@ -128,9 +129,9 @@ uint8_t sc_graph_notified_stage(const struct sc_graph *graph, uintptr_t node)
     return stage;
 }
 
-/* Copies what the use says of its node into the flags. All uses of a node in one kind of memory
- * agree, so the first of host memory and the first of device memory count (a bit of `seen` for
- * each). Kernels' addresses have no flags. */
+/* Copies what the use (of a piece of memory by a node) says of its node into the flags. All uses of
+ * a node in one kind of memory agree, so the first of host memory and the first of device memory
+ * count (a bit of `seen` for each). Kernels' addresses have no flags. */
 void sc_graph_add_flags(struct sc_graph_flags *flags, unsigned *seen,
                         const struct sc_graph_use *use)
 {
@@ -145,8 +146,9 @@ void sc_graph_add_flags(struct sc_graph_flags *flags, unsigned *seen,
     flags->stage = use->stage;
 }
 
-/* The program gives the node new parameters: returns what stays the same of its uses.
- * SC_UNSURE_LEFT_OUT is not among it: that comes from the body around a node, and is found anew. */
+/* The program gives the node new parameters: returns what stays the same of its uses (of memory by
+ * nodes). SC_UNSURE_LEFT_OUT is not among it: that comes from the body around a node, and is found
+ * anew. */
 struct sc_graph_flags sc_graphs_get_flags(struct sc_graphs *graphs, uintptr_t handle,
                                           uintptr_t node)
 {
@@ -179,7 +181,7 @@ void *sc_graphs_find_saved(struct sc_graphs *graphs, uintptr_t handle, uintptr_t
 }
 
 /* The driver has been told that the node uses the library's copies of memory on a stack: its uses
- * of such memory no longer touch the stack. */
+ * (of memory by nodes) of such memory no longer touch the stack. */
 void sc_graphs_redirect_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
@@ -243,8 +245,8 @@ static bool make_room_for_event(struct sc_graphs *graphs, struct sc_graph *graph
     return larger != NULL;
 }
 
-/* Notes an event that a node of the exec records or waits for: a launch gives it its point, or
- * waits for it. Without memory the event is not known, and orders nothing. */
+/* Notes an event that a node of the exec records or waits for: a launch gives it its point (work
+ * issued so far), or waits for it. Without memory the event is not known, and orders nothing. */
 void sc_graphs_add_event(struct sc_graphs *graphs, uintptr_t handle,
                          const struct sc_graph_event *event)
 {

@@ -19,8 +19,8 @@
 
 enum sort { OF_HOST, OF_DEVICE, ADDRESS };
 
-/* Tells which part of the list of runs the use belongs to: host memory, device memory, or addresses
- * among kernels' parameters, which only may be used. */
+/* Tells which part of the list of runs the use (of a piece of memory by a node) belongs to: host
+ * memory, device memory, or addresses among kernels' parameters, which only may be used. */
 static enum sort memory_sort(const struct sc_graph_use *use)
 {
     if (sc_graph_is_address(use))
@@ -35,8 +35,9 @@ static uint32_t stage_order(const struct sc_graph_use *use)
     return use->stage ? use->stage : SC_STAGES_MAX + 1;
 }
 
-/* Sorts runs on device memory as their uses were added, and those on host memory by stage,
- * direction and address, so that runs that can be joined stand together. */
+/* Sorts runs (adjoining uses, joined) on device memory as their uses were added, and those on host
+ * memory by stage (the work of whose end one node tells the host), direction and address, so that
+ * runs that can be joined stand together. */
 static bool comes_before(const struct sc_graph_use *a, const struct sc_graph_use *b)
 {
     if (memory_sort(a) == OF_DEVICE)
@@ -47,7 +48,8 @@ static bool comes_before(const struct sc_graph_use *a, const struct sc_graph_use
                                         : a->shape.address < b->shape.address;
 }
 
-/* Moves the use at `root` down until neither of its children is larger: one step of a heap sort. */
+/* Moves the use (of a piece of memory by a node) at `root` down until neither of its children is
+ * larger: one step of a heap sort. */
 static void sift_down_run(struct sc_graph_use *list, uint32_t root, uint32_t count)
 {
     for (uint32_t child = 2 * root + 1; child < count; root = child, child = 2 * root + 1) {
@@ -61,8 +63,9 @@ static void sift_down_run(struct sc_graph_use *list, uint32_t root, uint32_t cou
     }
 }
 
-/* Sorts the runs from index `first` on, by a heap sort: qsort may call malloc, which is not allowed
- * under the tracker's lock. Most programs' runs are sorted already, which is found first. */
+/* Sorts the runs (adjoining uses, joined) from index `first` on, by a heap sort: qsort may call
+ * malloc, which is not allowed under the tracker's lock. Most programs' runs are sorted already,
+ * which is found first. */
 static void sort_runs_from(const struct sc_graph_uses *runs, uint32_t first)
 {
     struct sc_graph_use *list = first < runs->count ? &runs->list[first] : NULL;
@@ -81,8 +84,8 @@ static void sort_runs_from(const struct sc_graph_uses *runs, uint32_t first)
     }
 }
 
-/* Can `use` be joined to the earlier run: does it agree in everything but the bytes, and adjoin or
- * overlap? Shapes with gaps between rows are not joined. */
+/* Can `use` be joined to the earlier run (adjoining uses, joined): does it agree in everything but
+ * the bytes, and adjoin or overlap? Shapes with gaps between rows are not joined. */
 static bool continues_run(const struct sc_graph_use *earlier, const struct sc_graph_use *use)
 {
     return earlier->direction == use->direction && earlier->kind == use->kind &&
@@ -92,7 +95,8 @@ static bool continues_run(const struct sc_graph_use *earlier, const struct sc_gr
            use->shape.address <= sc_graph_use_end(earlier);
 }
 
-/* Makes the run reach to the end of the use, which adjoins or overlaps it. */
+/* Makes the run (adjoining uses, joined) reach to the end of the use (of a piece of memory by a
+ * node), which adjoins or overlaps it. */
 static void extend_run(struct sc_graph_use *earlier, const struct sc_graph_use *use)
 {
     if (sc_graph_use_end(use) > sc_graph_use_end(earlier))
@@ -100,8 +104,9 @@ static void extend_run(struct sc_graph_use *earlier, const struct sc_graph_use *
     earlier->shape.pitch_bytes = earlier->shape.width_bytes;
 }
 
-/* Appends the use as a run of its own, or extends the last run by it. Nodes mostly use one piece
- * after the other, so that little is left to sort. */
+/* Appends the use (of a piece of memory by a node) as a run (adjoining uses, joined) of its own, or
+ * extends the last run by it. Nodes mostly use one piece after the other, so that little is left to
+ * sort. */
 static void append_run(struct sc_graphs *graphs, struct sc_graph_uses *runs,
                        const struct sc_graph_use *use)
 {
@@ -153,9 +158,10 @@ static uint32_t set_stages_of_events(struct sc_graph_events *events)
 
 /* ---- the runs ---- */
 
-/* Appends the enabled uses of one sort of memory. Stacks are left out: frames return before a
- * launch ends, and are judged elsewhere. `unsure`: stages, as bits, of which nobody can tell
- * whether the host knows of their end; their uses are not judged. */
+/* Appends the enabled uses (of memory by nodes) of one sort of memory. Stacks are left out: frames
+ * return before a launch ends, and are judged elsewhere. `unsure`: stages (the work of whose end
+ * one node tells the host), as bits, of which nobody can tell whether the host knows of their end;
+ * their uses are not judged. */
 static void append_uses(struct sc_graphs *graphs, struct sc_graph_uses *runs,
                         const struct sc_graph_uses *uses, enum sort sort, uint32_t unsure)
 {
@@ -172,7 +178,8 @@ static void append_uses(struct sc_graphs *graphs, struct sc_graph_uses *runs,
     }
 }
 
-/* Makes the runs on host memory: appends the uses, sorts them, and joins those that adjoin. */
+/* Makes the runs (adjoining uses, joined) on host memory: appends the uses (of memory by nodes),
+ * sorts them, and joins those that adjoin. */
 static void make_host_runs(struct sc_graphs *graphs, struct sc_graph_uses *runs,
                            const struct sc_graph_uses *uses, uint32_t unsure)
 {
@@ -202,8 +209,9 @@ static void append_addresses(struct sc_graphs *graphs, struct sc_graph_uses *run
     runs->count = kept;
 }
 
-/* Returns the stages, as bits, of the runs from index `first` on, so that a launch can skip stages
- * that have none. */
+/* Returns the stages (the work of whose end one node tells the host), as bits, of the runs
+ * (adjoining uses, joined) from index `first` on, so that a launch can skip stages that have none.
+ */
 static uint32_t stages_of(const struct sc_graph_uses *runs, uint32_t first)
 {
     uint32_t stages = 0;
@@ -212,9 +220,9 @@ static uint32_t stages_of(const struct sc_graph_uses *runs, uint32_t first)
     return stages;
 }
 
-/* Is the run one of those that the caller asks for (`which`)? One of unknown order never is:
- * nothing about it may be reported. Order is less sure for what was issued (recorded after a
- * launch) than for what is about to be. */
+/* Is the run (adjoining uses, joined) one of those that the caller asks for (`which`)? One of
+ * unknown order never is: nothing about it may be reported. Order is less sure for what was issued
+ * (recorded after a launch) than for what is about to be. */
 bool sc_graphs_run_is_selected(const struct sc_graph_use *run, int which)
 {
     bool is_noted = which >= 0 || which == SC_RUNS_IN_FLIGHT;
@@ -227,7 +235,8 @@ bool sc_graphs_run_is_selected(const struct sc_graph_use *run, int which)
 }
 
 /* Makes what launches of the exec record, in one list: runs of host memory, of device memory, and
- * addresses of kernels. Called when all uses are known, or when they have changed. */
+ * addresses of kernels. Called when all uses (of memory by nodes) are known, or when they have
+ * changed. */
 void sc_graphs_make_runs(struct sc_graphs *graphs, uintptr_t handle)
 {
     SC_ASSERT_GUARDED(&graphs->pool);

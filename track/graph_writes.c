@@ -134,6 +134,7 @@ void sc_graph_writes_forget(struct sc_graph_writes *writes, uintptr_t handle)
     writes->count--;
 }
 
+/* Some graph was changed, and nobody knows which: what any of them writes is unknown. */
 void sc_graph_writes_forget_all(struct sc_graph_writes *writes)
 {
     memset(writes->handles, 0, sizeof writes->handles);

@@ -34,11 +34,13 @@ int sc_graphs_init(struct sc_graphs *graphs, struct sc_order *order)
                : 0;
 }
 
+/* Returns the id of the graph or exec, without the lock; 0: nothing is known of it. */
 uint32_t sc_graphs_find(struct sc_graphs *graphs, uintptr_t handle)
 {
     return (uint32_t)sc_handles_get(&graphs->by_handle, handle);
 }
 
+/* Returns the record with this id, for callers that only read it. */
 const struct sc_graph *sc_graphs_get(struct sc_graphs *graphs, uint32_t id)
 {
     return sc_graphs_at(graphs, id);
@@ -136,8 +138,8 @@ static void release_copy(struct sc_graphs *graphs, void *bytes)
 
 /* ---- what few uses have ---- */
 
-/* Returns what only few uses have (the free, the local variable, the copy); zeros if the use has
- * nothing of that. */
+/* Returns what only few uses (of memory by nodes) have (the free, the local variable, the copy);
+ * zeros if the use has nothing of that. */
 const struct sc_graph_extra *sc_graphs_extra(struct sc_graphs *graphs,
                                              const struct sc_graph_use *use)
 {
@@ -145,8 +147,8 @@ const struct sc_graph_extra *sc_graphs_extra(struct sc_graphs *graphs,
     return use->extra ? sc_pool_at(&graphs->extras, use->extra) : &nothing;
 }
 
-/* Returns the part of a use that only few uses have, taken from the pool if there is none yet. It
- * is apart since captures write thousands of uses. */
+/* Returns the part of a use (of a piece of memory by a node) that only few uses have, taken from
+ * the pool if there is none yet. It is apart since captures write thousands of uses. */
 struct sc_graph_extra *sc_graphs_make_extra(struct sc_graphs *graphs, struct sc_graph_use *use)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
@@ -155,8 +157,9 @@ struct sc_graph_extra *sc_graphs_make_extra(struct sc_graphs *graphs, struct sc_
     return use->extra ? sc_pool_at(&graphs->extras, use->extra) : NULL;
 }
 
-/* A use was added: counts it in the copy that its node reads (`saved`), or in which its memory
- * lies. The latter has a clone of a graph, whose nodes name the copy itself. */
+/* A use (of a piece of memory by a node) was added: counts it in the copy that its node reads
+ * (`saved`), or in which its memory lies. The latter has a clone of a graph, whose nodes name the
+ * copy itself. */
 static void retain_copy(struct sc_graphs *graphs, struct sc_graph_use *use, void *saved)
 {
     struct sc_graph_extra *extra = NULL;
@@ -170,7 +173,8 @@ static void retain_copy(struct sc_graphs *graphs, struct sc_graph_use *use, void
     copy_header(saved)->uses++;
 }
 
-/* A use is dropped: frees what only few uses have, and its share of a copy. */
+/* A use (of a piece of memory by a node) is dropped: frees what only few uses have, and its share
+ * of a copy. */
 static void free_extra(struct sc_graphs *graphs, struct sc_graph_use *use)
 {
     void *saved = sc_graphs_extra(graphs, use)->saved;
@@ -183,14 +187,15 @@ static void free_extra(struct sc_graphs *graphs, struct sc_graph_use *use)
 
 /* ---- uses ---- */
 
-/* Is it the empty place of a use that was dropped? Such a place has no bytes; later uses are put
- * there. */
+/* Is it the empty place of a use (of a piece of memory by a node) that was dropped? Such a place
+ * has no bytes; later uses are put there. */
 static bool is_hole(const struct sc_graph_use *use)
 {
     return sc_shape_hull_bytes(&use->shape) == 0;
 }
 
-/* Frees the list. What single uses have besides (free_extra) is freed before. */
+/* Frees the list. What single uses (of memory by nodes) have besides (free_extra) is freed before.
+ */
 void sc_graph_uses_free(struct sc_graphs *graphs, struct sc_graph_uses *uses)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
@@ -198,6 +203,8 @@ void sc_graph_uses_free(struct sc_graphs *graphs, struct sc_graph_uses *uses)
     *uses = (struct sc_graph_uses){0};
 }
 
+/* Appends a copy of the use (of a piece of memory by a node) to the list. NULL: no memory. The list
+ * may move. */
 struct sc_graph_use *sc_graph_uses_append(struct sc_graphs *graphs, struct sc_graph_uses *uses,
                                           const struct sc_graph_use *use)
 {
@@ -223,7 +230,7 @@ static struct sc_grid *grid_of(struct sc_graphs *graphs, const struct sc_graph_i
     return interval->heap ? &graphs->heap_grid : &graphs->grid;
 }
 
-/* Does the interval contain all bytes of the use? */
+/* Does the interval contain all bytes of the use (of a piece of memory by a node)? */
 static bool use_lies_within(const struct sc_graph_use *use, uintptr_t address, size_t size_bytes)
 {
     return use->shape.address >= address && sc_graph_use_end(use) <= address + size_bytes;
@@ -240,8 +247,8 @@ static struct sc_graph_bounds bounds_of(struct sc_graphs *graphs, uint32_t inter
 }
 
 /* Returns an interval (a piece of memory that the graph uses, mostly an allocation) that contains
- * the use, or 0. Looks at the latest few alone: nodes that use one buffer mostly follow each other,
- * and two intervals for one buffer do no harm. */
+ * the use (of a piece of memory by a node), or 0. Looks at the latest few alone: nodes that use one
+ * buffer mostly follow each other, and two intervals for one buffer do no harm. */
 static uint32_t find_interval(struct sc_graphs *graphs, const struct sc_graph *graph,
                               const struct sc_graph_use *use)
 {
@@ -256,14 +263,16 @@ static uint32_t find_interval(struct sc_graphs *graphs, const struct sc_graph *g
     return 0;
 }
 
-/* Returns the name of a use in links: its index + 1, as 0 means none. */
+/* Returns the name of a use (of a piece of memory by a node) in links: its index + 1, as 0 means
+ * none. */
 static uint32_t use_number(const struct sc_graph *graph, const struct sc_graph_use *use)
 {
     return (uint32_t)(use - graph->uses.list) + 1;
 }
 
-/* Makes an interval for the use, by which a free finds it: the allocation around it if that is
- * known, so that further uses share it, else its own bytes. Returns 0 if there is no memory. */
+/* Makes an interval for the use (of a piece of memory by a node), by which a free finds it: the
+ * allocation around it if that is known, so that further uses share it, else its own bytes. Returns
+ * 0 if there is no memory. */
 static uint32_t make_interval(struct sc_graphs *graphs, uint32_t graph,
                               const struct sc_graph_use *use, const struct sc_graph_bounds *known)
 {
@@ -286,9 +295,10 @@ static uint32_t make_interval(struct sc_graphs *graphs, uint32_t graph,
     return id;
 }
 
-/* Lists the use under its memory, so that a free there finds the graph. Stacks are not listed, as
- * nobody frees them, nor device memory, whose frees do not look here; a use of that keeps instead
- * how many came before it. Returns false if there is no memory. */
+/* Lists the use (of a piece of memory by a node) under its memory, so that a free there finds the
+ * graph. Stacks are not listed, as nobody frees them, nor device memory, whose frees do not look
+ * here; a use of that keeps instead how many came before it. Returns false if there is no memory.
+ */
 static bool add_to_interval(struct sc_graphs *graphs, uint32_t id, struct sc_graph_use *use,
                             const struct sc_graph_bounds *bounds)
 {
@@ -333,8 +343,8 @@ static void remove_interval(struct sc_graphs *graphs, struct sc_graph *graph, ui
     free_interval(graphs, id);
 }
 
-/* Removes the use from the list of its interval, and frees an interval that has no other use.
- * Stacks and device memory have none. */
+/* Removes the use (of a piece of memory by a node) from the list of its interval, and frees an
+ * interval that has no other use. Stacks and device memory have none. */
 static void remove_from_interval(struct sc_graphs *graphs, struct sc_graph *graph, uint32_t use)
 {
     uint32_t interval = sc_graph_use_at(graph, use)->interval;
@@ -360,8 +370,9 @@ static bool is_waited_for(const struct sc_graph_use *use)
                           sc_copy_manner_of(&asked).waits);
 }
 
-/* A use comes (1) or goes (-1): changes the counts of the graph by which launches and frees see at
- * once that there is nothing of a kind. What launches of an exec record has to be made anew. */
+/* A use (of a piece of memory by a node) comes (1) or goes (-1): changes the counts of the graph by
+ * which launches and frees see at once that there is nothing of a kind. What launches of an exec
+ * record has to be made anew. */
 void sc_graph_count_use(struct sc_graph *graph, const struct sc_graph_use *use, int one)
 {
     if (use->freed)
@@ -377,7 +388,8 @@ void sc_graph_count_use(struct sc_graph *graph, const struct sc_graph_use *use, 
     sc_graph_note_stale(graph);
 }
 
-/* Counts are of enabled uses, so the use is taken out of them while it changes. */
+/* Counts are of enabled uses (of memory by nodes), so the use is taken out of them while it
+ * changes. */
 void sc_graph_enable_use(struct sc_graph *graph, struct sc_graph_use *use, bool enabled)
 {
     sc_graph_count_use(graph, use, -1);
@@ -394,8 +406,8 @@ static void index_node(struct sc_graphs *graphs, const struct sc_graph *graph,
         sc_handles_put(&graphs->by_node, use->node, graph->handle);
 }
 
-/* A use of the node is dropped: the node is found by its handle no more, unless another graph has
- * it by now, as a handle is given anew. */
+/* A use (of a piece of memory by a node) of the node is dropped: the node is found by its handle no
+ * more, unless another graph has it by now, as a handle is given anew. */
 static void unindex_node(struct sc_graphs *graphs, const struct sc_graph *graph,
                          const struct sc_graph_use *use)
 {
@@ -403,8 +415,9 @@ static void unindex_node(struct sc_graphs *graphs, const struct sc_graph *graph,
         sc_handles_remove(&graphs->by_node, use->node);
 }
 
-/* Stores the use in the empty place of a dropped one, or at the list's end. Links are made for the
- * present list, so they are freed before it grows. Returns NULL if there is no memory. */
+/* Stores the use (of a piece of memory by a node) in the empty place of a dropped one, or at the
+ * list's end. Links are made for the present list, so they are freed before it grows. Returns NULL
+ * if there is no memory. */
 static struct sc_graph_use *store_use(struct sc_graphs *graphs, struct sc_graph *graph,
                                       const struct sc_graph_use *use)
 {
@@ -450,8 +463,8 @@ bool sc_graphs_add(struct sc_graphs *graphs, uintptr_t handle, const struct sc_g
     return indexed;
 }
 
-/* The graph was cloned from another one, or got it as a child: adds copies of all its uses. Their
- * nodes have other handles here, which are not known. */
+/* The graph was cloned from another one, or got it as a child: adds copies of all its uses (of
+ * memory by nodes). Their nodes have other handles here, which are not known. */
 void sc_graphs_add_all(struct sc_graphs *graphs, uintptr_t handle, uintptr_t of)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
@@ -472,8 +485,8 @@ void sc_graphs_add_all(struct sc_graphs *graphs, uintptr_t handle, uintptr_t of)
 
 /* ---- dropping ---- */
 
-/* A use is dropped: takes it out of the graph's counts, the index by node, and its copy. Its
- * interval is left to the caller, who may drop all at once. */
+/* A use (of a piece of memory by a node) is dropped: takes it out of the graph's counts, the index
+ * by node, and its copy. Its interval is left to the caller, who may drop all at once. */
 static void release_use(struct sc_graphs *graphs, struct sc_graph *graph, struct sc_graph_use *use)
 {
     sc_graph_count_use(graph, use, -1);
@@ -481,8 +494,8 @@ static void release_use(struct sc_graphs *graphs, struct sc_graph *graph, struct
     free_extra(graphs, use);
 }
 
-/* Drops all uses of the graph. The list's memory stays, as an exec that is updated gets uses again
- * at once. */
+/* Drops all uses (of memory by nodes) of the graph. The list's memory stays, as an exec that is
+ * updated gets uses again at once. */
 static void drop_all_uses(struct sc_graphs *graphs, struct sc_graph *graph)
 {
     for (uint32_t i = 0; i < graph->uses.count; i++)
@@ -492,8 +505,8 @@ static void drop_all_uses(struct sc_graphs *graphs, struct sc_graph *graph)
     graph->uses.count = graph->hole_count = graph->first_hole = graph->scans = 0;
 }
 
-/* Drops a use. Others are named by their index, so its place stays empty (a hole), and a later use
- * is put there. A list of holes alone is emptied. */
+/* Drops a use (of a piece of memory by a node). Others are named by their index, so its place stays
+ * empty (a hole), and a later use is put there. A list of holes alone is emptied. */
 void sc_graphs_drop_use(struct sc_graphs *graphs, struct sc_graph *graph, uint32_t use)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
@@ -550,9 +563,9 @@ void sc_graphs_attach(struct sc_graphs *graphs, uint32_t id)
         index_node(graphs, graph, &graph->uses.list[i]);
 }
 
-/* Stores the point of the exec's last launch, which calls that end with it (an update, a
- * destruction) refer to. It keeps the id of its stream from being given to another one. A launch on
- * the same stream again needs no new reference. Stream 0 forgets the launch. */
+/* Stores the point (work issued so far) of the exec's last launch, which calls that end with it (an
+ * update, a destruction) refer to. It keeps the id of its stream from being given to another one. A
+ * launch on the same stream again needs no new reference. Stream 0 forgets the launch. */
 void sc_graphs_set_last_launch(struct sc_graphs *graphs, struct sc_graph *graph, uint32_t stream)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
@@ -592,8 +605,8 @@ void sc_graphs_remove(struct sc_graphs *graphs, uint32_t id)
 
 /* ---- look-ups ---- */
 
-/* Finds the graph's use of the same bytes. Begins after the use that was found last, since nodes
- * are mostly asked about in their order. */
+/* Finds the graph's use of the same bytes. Begins after the use (of a piece of memory by a node)
+ * that was found last, since nodes are mostly asked about in their order. */
 const struct sc_graph_use *sc_graphs_same_use(struct sc_graphs *graphs, uintptr_t handle,
                                               const struct sc_graph_use *use)
 {

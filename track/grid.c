@@ -439,6 +439,8 @@ void sc_grid_next(struct sc_grid_walk *walk)
     }
 }
 
+/* Begins a walk over the items that overlap the interval: those of `grid`, then those of `behind`.
+ */
 struct sc_grid_walk sc_grid_begin_walk(struct sc_grid *grid, struct sc_grid *behind,
                                        uintptr_t address, size_t size_bytes)
 {

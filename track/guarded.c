@@ -163,8 +163,8 @@ static void raise_guarding(struct sc_range *range, enum sc_guarding guarding)
         atomic_store_explicit(&range->guarding, guarding, memory_order_release);
 }
 
-/* Sets whether memory of ranges may be protected. Memory that must not be is unprotected at once,
- * and its operations are counted as not watched. */
+/* Sets whether memory of ranges (host memory known to the driver) may be protected. Memory that
+ * must not be is unprotected at once, and its operations are counted as not watched. */
 void sc_guarded_set(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                     enum sc_guarding guarding)
 {
@@ -177,8 +177,8 @@ void sc_guarded_set(struct sc_inflight *inflight, uintptr_t address, size_t size
                                  unwatched.bytes);
 }
 
-/* Sets how sources in the range may be read, unless it has a stricter value: memory that must not
- * be read stays so. */
+/* Sets how sources in the range (host memory known to the driver) may be read, unless it has a
+ * stricter value: memory that must not be read stays so. */
 static void raise_snapshot_limit(struct sc_range *range, enum sc_snapshots snapshots)
 {
     if (atomic_load_explicit(&range->snapshots, memory_order_relaxed) < snapshots)

@@ -26,6 +26,7 @@ int sc_holds_init(struct sc_holds *holds, struct sc_order *order, struct sc_grap
     return sc_grid_init(&holds->grid, &holds->pool, GRID_CELLS);
 }
 
+/* The size of the memory that the hold keeps. */
 static size_t bytes_of(const struct sc_hold *hold)
 {
     return atomic_load_explicit(&hold->node.size_bytes, memory_order_relaxed);
@@ -38,13 +39,15 @@ static size_t held_bytes_of(const struct sc_hold *hold)
     return hold->kind == SC_HOLD_WAIT || hold->kind == SC_HOLD_UNREGISTER ? 0 : bytes_of(hold);
 }
 
+/* Where the memory begins that the hold keeps. */
 static uintptr_t address_of(const struct sc_hold *hold)
 {
     return atomic_load_explicit(&hold->node.address, memory_order_relaxed);
 }
 
-/* Adds a hold at the end of the list, which is in order of age, and counts its bytes. It waits for
- * nothing yet; a free of nothing is held as one byte, since the index has no empty items. */
+/* Adds a hold (memory kept after a free) at the end of the list, which is in order of age, and
+ * counts its bytes. It waits for nothing yet; a free of nothing is held as one byte, since the
+ * index has no empty items. */
 uint32_t sc_holds_add(struct sc_holds *holds, enum sc_hold_kind kind, uintptr_t address,
                       size_t size_bytes, uint32_t context, uint64_t now_ns)
 {
@@ -72,8 +75,8 @@ uint32_t sc_holds_add(struct sc_holds *holds, enum sc_hold_kind kind, uintptr_t 
     return id;
 }
 
-/* Makes room for one more operation that the hold waits for. Returns false if there is no memory,
- * or there are too many. */
+/* Makes room for one more operation that the hold (memory kept after a free) waits for. Returns
+ * false if there is no memory, or there are too many. */
 static bool make_room_for_ticket(struct sc_holds *holds, struct sc_hold *hold)
 {
     if (hold->ticket_count < hold->ticket_capacity)
@@ -93,8 +96,9 @@ static bool make_room_for_ticket(struct sc_holds *holds, struct sc_hold *hold)
     return true;
 }
 
-/* Makes the hold wait for this operation as well. Work of a stream ends in its order, so one ticket
- * for each stream is kept, the latest. It keeps the stream's id from being given to another one. */
+/* Makes the hold (memory kept after a free) wait for this operation as well. Work of a stream ends
+ * in its order, so one ticket (stream and number) for each stream is kept, the latest. It keeps the
+ * stream's id from being given to another one. */
 bool sc_holds_require(struct sc_holds *holds, uint32_t id, const struct sc_ticket *ticket)
 {
     SC_ASSERT_GUARDED(&holds->pool);
@@ -113,7 +117,7 @@ bool sc_holds_require(struct sc_holds *holds, uint32_t id, const struct sc_ticke
     return true;
 }
 
-/* Are all operations that the hold waits for complete? */
+/* Are all operations that the hold (memory kept after a free) waits for complete? */
 static bool all_ops_complete(struct sc_holds *holds, const struct sc_hold *hold)
 {
     for (uint32_t i = 0; i < hold->ticket_count; i++)
@@ -122,13 +126,16 @@ static bool all_ops_complete(struct sc_holds *holds, const struct sc_hold *hold)
     return true;
 }
 
-/* Is the hold of a kind that the mask has, and does it fulfil the mask's further conditions? */
+/* Is the hold (memory kept after a free) of a kind that the mask has, and does it fulfil the mask's
+ * further conditions? */
 static bool is_selected(const struct sc_hold *hold, uintptr_t address, unsigned mask)
 {
     return (mask >> hold->kind & 1) && (!(mask & SC_HOLDS_BY_GRAPH) || hold->by_graph) &&
            (!(mask & SC_HOLDS_STARTING) || address_of(hold) == address);
 }
 
+/* Returns a hold (memory kept after a free) in the interval that the mask selects; 0: none. An
+ * interval without bytes stands for its address. */
 uint32_t sc_holds_find(struct sc_holds *holds, uintptr_t address, size_t size_bytes, unsigned mask)
 {
     SC_ASSERT_GUARDED(&holds->pool);
@@ -150,8 +157,8 @@ static bool waits_for_registration(struct sc_holds *holds, const struct sc_hold 
                          SC_HOLDS_UNREGISTERED | SC_HOLDS_BY_GRAPH);
 }
 
-/* Does the hold last until the program does something: destroys a graph that uses the memory, or
- * lets a registration go? Nobody can wait for that without the program. */
+/* Does the hold (memory kept after a free) last until the program does something: destroys a graph
+ * that uses the memory, or lets a registration go? Nobody can wait for that without the program. */
 bool sc_holds_wait_for_program(struct sc_holds *holds, const struct sc_hold *hold)
 {
     SC_ASSERT_GUARDED(&holds->pool);
@@ -160,9 +167,9 @@ bool sc_holds_wait_for_program(struct sc_holds *holds, const struct sc_hold *hol
            waits_for_registration(holds, hold);
 }
 
-/* Is there an older hold on the same memory that must end first? Frees of one place go back in
- * their order. The end of a registration waits for none, and a waiting thread not for what only the
- * program can end. */
+/* Is there an older hold (memory kept after a free) on the same memory that must end first? Frees
+ * of one place go back in their order. The end of a registration waits for none, and a waiting
+ * thread not for what only the program can end. */
 static bool waits_for_older(struct sc_holds *holds, uint32_t id)
 {
     const struct sc_hold *hold = sc_holds_at(holds, id);
@@ -178,7 +185,8 @@ static bool waits_for_older(struct sc_holds *holds, uint32_t id)
 }
 
 /* Returns the oldest hold whose memory can go back: its operations are complete, no graph uses it,
- * and no older hold is on it. The caller is the only one to get it (`releasing`). */
+ * and no older hold (memory kept after a free) is on it. The caller is the only one to get it
+ * (`releasing`). */
 uint32_t sc_holds_take_ready(struct sc_holds *holds, uint64_t after_age)
 {
     SC_ASSERT_GUARDED(&holds->pool);
@@ -193,8 +201,8 @@ uint32_t sc_holds_take_ready(struct sc_holds *holds, uint64_t after_age)
     return 0;
 }
 
-/* The memory has gone back, or never will: drops the hold, lets go of the streams that it names,
- * and updates the peaks that the report shows. */
+/* The memory has gone back, or never will: drops the hold (memory kept after a free), lets go of
+ * the streams that it names, and updates the peaks that the report shows. */
 void sc_holds_remove(struct sc_holds *holds, uint32_t id, uint64_t now_ns)
 {
     SC_ASSERT_GUARDED(&holds->pool);
@@ -234,8 +242,8 @@ void sc_holds_forget_graphs_of(struct sc_holds *holds, uint32_t context)
             sc_holds_at(holds, id)->by_graph = false;
 }
 
-/* A launch of a graph uses memory that was freed: its holds wait for the launch as well. A waiting
- * thread need not. */
+/* A launch of a graph uses memory that was freed: its holds (memory kept after a free) wait for the
+ * launch as well. A waiting thread need not. */
 void sc_holds_require_in(struct sc_holds *holds, uintptr_t address, size_t size_bytes,
                          const struct sc_ticket *ticket)
 {
@@ -262,21 +270,21 @@ unsigned sc_holds_find_unordered(struct sc_holds *holds, const struct sc_op_info
     return count;
 }
 
-/* Drops a hold at the present moment: its memory has gone back. */
+/* Drops a hold (memory kept after a free) at the present moment: its memory has gone back. */
 void sc_holds_end(struct sc_holds *holds, uint32_t hold)
 {
     sc_holds_remove(holds, hold, sc_now_ns());
 }
 
-/* The caller that sc_holds_take_ready has given the hold could not free the memory now: another one
- * may try. */
+/* The caller that sc_holds_take_ready has given the hold (memory kept after a free) could not free
+ * the memory now: another one may try. */
 void sc_holds_put_back(struct sc_holds *holds, uint32_t hold)
 {
     sc_holds_at(holds, hold)->releasing = false;
 }
 
-/* Does the hold exist still? Its id may be another hold's by now, but its age (a serial number) is
- * not. */
+/* Does the hold (memory kept after a free) exist still? Its id may be another hold's by now, but
+ * its age (a serial number) is not. */
 bool sc_holds_is_alive(struct sc_holds *holds, uint32_t hold, uint64_t age)
 {
     return holds->oldest && sc_holds_at(holds, hold)->age == age;
@@ -290,12 +298,14 @@ void sc_holds_give_up(struct sc_holds *holds, uint32_t hold, uint64_t age)
         sc_holds_end(holds, hold);
 }
 
+/* The most that was held at a time, and the longest time, for the summary. */
 struct sc_hold_totals sc_holds_totals(struct sc_holds *holds)
 {
     return (struct sc_hold_totals){holds->held_peak_bytes, holds->held_peak_ns};
 }
 
-/* How many operations are holds still waiting for? The reaper polls while there are any. */
+/* How many operations are holds (memory kept after a free) still waiting for? The reaper polls
+ * while there are any. */
 unsigned sc_holds_count_awaited(struct sc_holds *holds)
 {
     unsigned count = 0;
@@ -326,8 +336,8 @@ static unsigned place_of_stream(const struct latest_tickets *latest, uint32_t st
     return low;
 }
 
-/* Keeps the ticket if it is its stream's latest in the list. If the list is full, a lower stream
- * pushes the highest one out; the caller asks for that in its next round. */
+/* Keeps the ticket (stream and number) if it is its stream's latest in the list. If the list is
+ * full, a lower stream pushes the highest one out; the caller asks for that in its next round. */
 static void keep_latest_ticket(struct latest_tickets *latest, const struct sc_ticket *ticket)
 {
     unsigned place = place_of_stream(latest, ticket->stream);
@@ -345,8 +355,8 @@ static void keep_latest_ticket(struct latest_tickets *latest, const struct sc_ti
 }
 
 /* Lists what the reaper has to ask the device about: the latest operation of each stream that a
- * hold waits for. The lowest streams come first, so that a caller with little room goes on after
- * the last one. */
+ * hold (memory kept after a free) waits for. The lowest streams come first, so that a caller with
+ * little room goes on after the last one. */
 unsigned sc_holds_list_awaited(struct sc_holds *holds, uint32_t after, struct sc_ticket *tickets,
                                unsigned max)
 {

@@ -76,7 +76,7 @@ static SC_CHECKER void check_op(struct sc_inflight *inflight, uint32_t id)
 }
 
 /* In debug builds, checks the two lists that an operation was just dropped from: the one of `home`,
- * its range or stand-in, and its stream's. */
+ * its range (host memory known to the driver) or stand-in, and its stream's. */
 static SC_CHECKER void check_lists(struct sc_inflight *inflight, uint32_t home, uint32_t stream)
 {
     SC_CHECK_OF(inflight->ops.live, sc_consistency_of_range(inflight, home));
@@ -84,8 +84,9 @@ static SC_CHECKER void check_lists(struct sc_inflight *inflight, uint32_t home, 
     (void)inflight, (void)home, (void)stream;
 }
 
-/* Sets the interval of a range or an operation, by which the grid (the index by address) finds it.
- * The stores are atomic, since readers of the grid take no lock. */
+/* Sets the interval of a range (host memory known to the driver) or an operation, by which the grid
+ * (the index by address) finds it. The stores are atomic, since readers of the grid take no lock.
+ */
 static void set_node(struct sc_grid_node *node, uintptr_t address, size_t size_bytes)
 {
     atomic_store_explicit(&node->address, address, memory_order_release);
@@ -126,14 +127,15 @@ uint32_t sc_inflight_add_range(struct sc_inflight *inflight, uintptr_t address, 
     return id;
 }
 
-/* How many operations in flight lie in the range. The count is atomic for readers without the lock.
- */
+/* How many operations in flight lie in the range (host memory known to the driver). The count is
+ * atomic for readers without the lock. */
 static inline uint32_t op_count(const struct sc_range *range)
 {
     return atomic_load_explicit(&range->op_count, memory_order_relaxed);
 }
 
-/* How many operations in flight write into the range, as downloads do. */
+/* How many operations in flight write into the range (host memory known to the driver), as
+ * downloads do. */
 static inline uint32_t writer_count(const struct sc_range *range)
 {
     return atomic_load_explicit(&range->writer_count, memory_order_relaxed);
@@ -141,8 +143,8 @@ static inline uint32_t writer_count(const struct sc_range *range)
 
 /* Adds the change, 1 or -1, to the range's counts for an operation of this direction. Copies to the
  * device are counted once more, as their source has to be compared before the device writes it; and
- * again in ranges that share pages with other pinned memory, where a write beside the source
- * matters as well. */
+ * again in ranges (host memory known to the driver) that share pages with other pinned memory,
+ * where a write beside the source matters as well. */
 static inline void count_on_range(struct sc_inflight *inflight, struct sc_range *range,
                                   enum sc_direction direction, int change)
 {
@@ -194,8 +196,9 @@ static void unlink_from_range(struct sc_inflight *inflight, uint32_t id)
     count_on_range(inflight, range, op->info.direction, -1);
 }
 
-/* The range ends: removes its pages from the set of pages that must never be protected (Linux
- * itself may use them at any time, as a futex), since other memory may come to lie there. */
+/* The range (host memory known to the driver) ends: removes its pages from the set of pages that
+ * must never be protected (Linux itself may use them at any time, as a futex), since other memory
+ * may come to lie there. */
 static void forget_exempt_pages(struct sc_inflight *inflight, const struct sc_grid_node *node)
 {
     uintptr_t mask = inflight->guards.page_mask;
@@ -204,9 +207,10 @@ static void forget_exempt_pages(struct sc_inflight *inflight, const struct sc_gr
     sc_exempt_pages_forget(&inflight->exempt_pages, start & ~mask, (end + mask) & ~mask, mask);
 }
 
-/* Removes a range, whose memory is no longer known. Its operations are still in flight, so they
- * move to the list of operations in no range. A thread that compares a source without the lock
- * reads its range's memory, so such comparisons are waited for first. */
+/* Removes a range (host memory known to the driver), whose memory is no longer known. Its
+ * operations are still in flight, so they move to the list of operations in no range. A thread that
+ * compares a source without the lock reads its range's memory, so such comparisons are waited for
+ * first. */
 void sc_inflight_remove_range(struct sc_inflight *inflight, uint32_t id)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
@@ -230,6 +234,8 @@ void sc_inflight_remove_range(struct sc_inflight *inflight, uint32_t id)
     sc_pool_release(&inflight->ranges, id);
 }
 
+/* The driver takes back the memory at the address: it is no range (memory known to the driver) any
+ * more. Its operations go on in no range. */
 void sc_inflight_remove_range_at(struct sc_inflight *inflight, uintptr_t address)
 {
     uint32_t range = sc_grid_find_at_locked(&inflight->range_grid, address);
@@ -237,8 +243,9 @@ void sc_inflight_remove_range_at(struct sc_inflight *inflight, uintptr_t address
         sc_inflight_remove_range(inflight, range);
 }
 
-/* Returns any range of the context's memory, or 0 if there is none. The caller removes ranges one
- * by one, and a walk of the grid must not go on after a removal. */
+/* Returns any range (host memory known to the driver) of the context's memory, or 0 if there is
+ * none. The caller removes ranges one by one, and a walk of the grid must not go on after a
+ * removal. */
 static uint32_t range_of_context(struct sc_inflight *inflight, uint32_t context)
 {
     SC_GRID_EACH (walk, &inflight->range_grid, 0, SIZE_MAX) {
@@ -249,12 +256,15 @@ static uint32_t range_of_context(struct sc_inflight *inflight, uint32_t context)
     return 0;
 }
 
+/* A context has ended, and its pinned memory with it: removes all of its ranges. */
 void sc_inflight_remove_ranges_of(struct sc_inflight *inflight, uint32_t context)
 {
     for (uint32_t range; (range = range_of_context(inflight, context)) != 0;)
         sc_inflight_remove_range(inflight, range);
 }
 
+/* Returns the range (host memory known to the driver) at the address, without the lock; 0: none;
+ * SC_GRID_RETRY: ranges are being changed. */
 uint32_t sc_inflight_range_of(struct sc_inflight *inflight, uintptr_t address)
 {
     return sc_grid_find_at(&inflight->range_grid, address);
@@ -312,6 +322,8 @@ static bool is_equal_op(const struct sc_op_info *a, const struct sc_op_info *b)
            a->fold.width_bytes == b->fold.width_bytes && a->fold.pitch_bytes == b->fold.pitch_bytes;
 }
 
+/* Returns the operation in flight that uses the same bytes on the same stream in the same
+ * direction, or 0: a new one may replace it. */
 uint32_t sc_inflight_find_equal(struct sc_inflight *inflight, const struct sc_op_info *info)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
@@ -322,8 +334,8 @@ uint32_t sc_inflight_find_equal(struct sc_inflight *inflight, const struct sc_op
 }
 
 /* Finds the operation in flight with this ticket (stream and number). Equal ones are several at
- * times: an operation whose range was removed equals one that was issued in no range. So the number
- * is compared as well. */
+ * times: an operation whose range (host memory known to the driver) was removed equals one that was
+ * issued in no range. So the number is compared as well. */
 uint32_t sc_inflight_find(struct sc_inflight *inflight, const struct sc_op_info *info)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
@@ -712,9 +724,9 @@ static void compare_last_time(struct sc_inflight *inflight, struct sc_op *op,
     op->info.stable = false;
 }
 
-/* A kernel got a pointer into the range, and may write from there to its end. Compares, for the
- * last time, the sources there: what they differ by later may be the kernel's doing. Operations
- * that end before the pointer are left out. */
+/* A kernel got a pointer into the range (host memory known to the driver), and may write from there
+ * to its end. Compares, for the last time, the sources there: what they differ by later may be the
+ * kernel's doing. Operations that end before the pointer are left out. */
 void sc_inflight_seal_for_kernel(struct sc_inflight *inflight, uint32_t range, uintptr_t address,
                                  const struct sc_op_info *later, struct sc_ops *overwritten)
 {
@@ -746,6 +758,8 @@ void sc_inflight_seal_managed(struct sc_inflight *inflight, const struct sc_op_i
     }
 }
 
+/* Does an operation in flight write into the interval of the shape? Then a source there has not its
+ * final bytes yet. Mostly the counts of writers tell that none does. */
 bool sc_inflight_is_written(struct sc_inflight *inflight, uint32_t range,
                             const struct sc_shape *shape)
 {
@@ -817,9 +831,9 @@ static void renew_op(struct sc_inflight *inflight, uint32_t id, const struct sc_
     SC_CHECK(check_op(inflight, id));
 }
 
-/* A graph was launched again: its operation gets the ticket of the new launch. Returns false,
- * having changed nothing, if the slow way is needed: pages are to be protected that are not or the
- * reverse, or there are copies of the source to be compared first. */
+/* A graph was launched again: its operation gets the ticket (stream and number) of the new launch.
+ * Returns false, having changed nothing, if the slow way is needed: pages are to be protected that
+ * are not or the reverse, or there are copies of the source to be compared first. */
 bool sc_inflight_renew_op(struct sc_inflight *inflight, uint32_t id, bool guarded)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
@@ -877,8 +891,9 @@ static inline __attribute__((always_inline)) void fill_record(struct sc_op *op, 
     atomic_store_explicit(&op->comparing, false, memory_order_relaxed);
 }
 
-/* Adds the record to the index by address and to the list of its range or stand-in, and takes a
- * reference to the stream, whose id must not be given to another one meanwhile. */
+/* Adds the record to the index by address and to the list of its range (host memory known to the
+ * driver) or stand-in, and takes a reference to the stream, whose id must not be given to another
+ * one meanwhile. */
 static inline __attribute__((always_inline)) void
 enter_lists(struct sc_inflight *inflight, uint32_t id, const struct sc_op_info *info)
 {
@@ -934,8 +949,8 @@ void sc_inflight_free_record(struct sc_inflight *inflight, uint32_t id)
 
 /* Records an operation on host memory. A loop over one buffer takes one record: an equal operation
  * is replaced (renew_op), unless its record is still needed (must_keep). A simple copy (of pinned
- * memory, without conflicts) has taken the free slot that its stream kept for the next snapshot, so
- * the stream is given another one. */
+ * memory, without conflicts) has taken the free slot (the place of a snapshot) that its stream kept
+ * for the next snapshot, so the stream is given another one. */
 bool sc_inflight_add(struct sc_inflight *inflight, const struct sc_op_info *info,
                      struct sc_ops *overwritten)
 {
@@ -995,7 +1010,8 @@ void sc_inflight_describe_simple_copy(struct sc_inflight *inflight,
     info->is_simple = true;
 }
 
-/* Is the operation equal to this simple copy: the same bytes, stream and direction? */
+/* Is the operation equal to this simple copy (of pinned memory, with no conflict): the same bytes,
+ * stream and direction? */
 static inline bool is_of_copy(const struct sc_op_info *info, const struct sc_simple_copy *copy)
 {
     return info->shape.address == copy->host && info->shape.width_bytes == copy->size_bytes &&
@@ -1003,8 +1019,9 @@ static inline bool is_of_copy(const struct sc_op_info *info, const struct sc_sim
            info->shape.rows == 1 && info->direction == (copy->to_host ? SC_D2H : SC_H2D);
 }
 
-/* Returns the operation in flight that is equal to this simple copy, or 0 if there is none. It is
- * is_equal_op's search, without making a whole `struct sc_op_info` first. */
+/* Returns the operation in flight that is equal to this simple copy (of pinned memory, with no
+ * conflict), or 0 if there is none. It is is_equal_op's search, without making a whole `struct
+ * sc_op_info` first. */
 static inline uint32_t find_alike(struct sc_inflight *inflight, const struct sc_simple_copy *copy)
 {
     uint32_t id = read_link(key_head(inflight, copy->host, copy->size_bytes, copy->stream));
@@ -1054,10 +1071,10 @@ struct sc_slot *sc_inflight_take_snapshot(struct sc_inflight *inflight,
     return slot;
 }
 
-/* The driver has refused the copy, or it was not made: gives up the slot of its snapshot. An empty
- * slot goes back. One that was taken from an equal earlier copy (sc_inflight_take_snapshot) goes
- * back to that copy, if it has no other one. Else the slot is free when all that was issued on the
- * stream is complete. */
+/* The driver has refused the copy, or it was not made: gives up the slot (the place of a snapshot)
+ * of its snapshot. An empty slot goes back. One that was taken from an equal earlier copy
+ * (sc_inflight_take_snapshot) goes back to that copy, if it has no other one. Else the slot is free
+ * when all that was issued on the stream is complete. */
 void sc_inflight_refuse_simple_copy(struct sc_inflight *inflight, const struct sc_simple_copy *copy)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
@@ -1136,8 +1153,9 @@ static inline __attribute__((always_inline)) void renew_alike(struct sc_inflight
     op->accused = 0;
 }
 
-/* Makes the record of a simple copy to the device that has no equal one. The stream gets another
- * free slot for its next snapshot. Returns 0 if there is no memory. */
+/* Makes the record of a simple copy (of pinned memory, with no conflict) to the device that has no
+ * equal one. The stream gets another free slot (the place of a snapshot) for its next snapshot.
+ * Returns 0 if there is no memory. */
 static uint32_t make_upload(struct sc_inflight *inflight, const struct sc_simple_copy *copy)
 {
     uint32_t id = sc_pool_take_as_is(&inflight->ops);
@@ -1178,8 +1196,9 @@ bool sc_inflight_issue_simple_copy(struct sc_inflight *inflight, const struct sc
     return true;
 }
 
-/* Forgets the operation: frees its copies of the source, its slots, and its places in lists, and
- * ends the protection of its pages. Its source is not compared; who wants that does it before. */
+/* Forgets the operation: frees its copies of the source, its slots (places of snapshots), and its
+ * places in lists, and ends the protection of its pages. Its source is not compared; who wants that
+ * does it before. */
 void sc_inflight_drop(struct sc_inflight *inflight, uint32_t id)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
@@ -1225,12 +1244,14 @@ struct sc_inflight_walk sc_inflight_begin_walk(struct sc_inflight *inflight, uin
     return walk;
 }
 
+/* Moves the walk to the next operation in the interval that the host may not know to be done. */
 void sc_inflight_next(struct sc_inflight_walk *walk)
 {
     sc_grid_next(&walk->at);
     move_to_in_flight(walk);
 }
 
+/* Finds the operations in flight in the interval of which anything may be reported. */
 void sc_inflight_find_in(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                          struct sc_ops *found)
 {

@@ -61,6 +61,7 @@ struct sc_left_out *sc_left_out_new(void)
     return left_out;
 }
 
+/* Frees the record of a capture; NULL: does nothing. */
 void sc_left_out_free(struct sc_left_out *left_out)
 {
     sc_pages_unmap(left_out, sizeof *left_out);
@@ -240,8 +241,9 @@ static bool has_name(const struct uses *nodes, uint32_t order, uintptr_t address
     return false;
 }
 
-/* Has the captured kernel all addresses of the kernel `beside` the capture, and are these at least
- * two? One address alone may be chance. Both kernels are named by their place among the calls. */
+/* Has the captured kernel all addresses of the kernel that ran beside the capture, and are these at
+ * least two? One address alone may be chance. Both kernels are named by their place among the
+ * thread's calls. */
 static bool has_all_names(const struct sc_left_out *left_out, uint32_t order, uint32_t beside)
 {
     unsigned count = 0;
@@ -329,8 +331,9 @@ static bool belong_together(const struct sc_left_out *left_out, const struct use
            reads_beside(left_out, use, node);
 }
 
-/* Returns the first captured use that belongs to the work beside the capture; NULL: there is none,
- * or the graph does the same as the work. */
+/* Returns the first captured use that belongs to this work beside the capture (issued meanwhile,
+ * run at once): one needs what the other writes. NULL: there is none, or the graph does the same as
+ * the work. */
 static const struct use *find_node(const struct sc_left_out *left_out, const struct use *use)
 {
     EACH_USE (node, &left_out->captured)
@@ -339,8 +342,9 @@ static const struct use *find_node(const struct sc_left_out *left_out, const str
     return NULL;
 }
 
-/* May captured work use the memory? Kernels whose parameters are not all known may use any, and so
- * may operations that found no room. */
+/* May captured work use the memory that this work beside the capture (issued meanwhile, run at
+ * once) has written? Kernels whose parameters are not all known may use any, and so may operations
+ * that found no room. */
 static bool may_concern_graph(const struct sc_left_out *left_out, const struct use *use)
 {
     EACH_USE (node, &left_out->captured)
@@ -357,8 +361,9 @@ static bool is_undecided(const struct sc_left_out *left_out, const struct use *u
     return use->what.access != SC_DEVICE_READS && !may_concern_graph(left_out, use);
 }
 
-/* May later work of the thread beside the capture use the memory? Then the write was of use without
- * a launch. Any later kernel may use it, since it can load addresses from memory. */
+/* May later work of the thread beside the capture (issued meanwhile, run at once) use the memory?
+ * Then the write was of use without a launch. Any later kernel may use it, since it can load
+ * addresses from memory. */
 static bool is_used_later(const struct sc_left_out *left_out, const struct use *use)
 {
     EACH_USE (later, &left_out->beside)
@@ -367,8 +372,8 @@ static bool is_used_later(const struct sc_left_out *left_out, const struct use *
     return left_out->last_kernel > use->order;
 }
 
-/* Hands the first use of this stack that the graph lacks to the caller. One is enough: a stack is
- * reported once. Returns false if there is none. */
+/* Hands the first use of this stack that the graph lacks to the caller (`visit`). One is enough: a
+ * stack is reported once. Returns false if there is none. */
 static bool visit_left_out(const struct sc_left_out *left_out, uint32_t site,
                            sc_left_out_visit *visit, void *context)
 {
@@ -385,8 +390,9 @@ static bool visit_left_out(const struct sc_left_out *left_out, uint32_t site,
     return false;
 }
 
-/* Hands the uses of this stack to the caller of which nobody can tell whether the graph lacks them.
- * The caller watches their memory. */
+/* Hands those uses of this stack to the caller (`visit`) of which nobody can tell whether the graph
+ * lacks them. The caller watches their memory: what launches read or should have written shows it.
+ */
 static void visit_undecided(const struct sc_left_out *left_out, uint32_t site,
                             sc_left_out_visit *visit, void *context)
 {

@@ -58,6 +58,7 @@ bool sc_ops_add_judged(struct sc_ops *ops, const struct sc_op_info *info)
     return is_judged;
 }
 
+/* Frees the memory of a list that has some. */
 void sc_ops_free(struct sc_ops *ops)
 {
     release_block(ops->ops);

@@ -60,8 +60,8 @@ static struct sc_clock *new_clock(struct sc_order *order, uint32_t capacity)
     return clock;
 }
 
-/* Takes a reference to the clock, which may be NULL. Clocks never change once they are shared, so
- * many points have one in common. */
+/* Takes a reference to the clock (what was waited for on other streams), which may be NULL. Clocks
+ * never change once they are shared, so many points (work issued so far) have one in common. */
 static struct sc_clock *retain_clock(struct sc_clock *clock)
 {
     SC_ASSERT(!clock || clock->references > 0);
@@ -70,7 +70,8 @@ static struct sc_clock *retain_clock(struct sc_clock *clock)
     return clock;
 }
 
-/* Releases a reference to the clock, which may be NULL, and frees it with the last one. */
+/* Releases a reference to the clock (what was waited for on other streams), which may be NULL, and
+ * frees it with the last one. */
 static void drop_clock(struct sc_order *order, struct sc_clock *clock)
 {
     SC_ASSERT(!clock || (clock->references > 0 && clock->count <= clock->capacity));
@@ -96,7 +97,7 @@ static struct entry find_entry(const struct sc_clock *clock, uint32_t stream)
 }
 
 /* Does the host know the entry's operations to be done? Such an entry orders nothing, so it is left
- * out to keep clocks short. */
+ * out to keep clocks (what was waited for on other streams) short. */
 static bool is_entry_known(struct sc_order *order, const struct entry *entry)
 {
     struct sc_stream *stream = sc_order_stream(order, entry->stream);
@@ -104,7 +105,7 @@ static bool is_entry_known(struct sc_order *order, const struct entry *entry)
            entry->call <= read_relaxed(&stream->done_calls);
 }
 
-/* Does the host know everything in the clock to be done? */
+/* Does the host know everything in the clock (what was waited for on other streams) to be done? */
 static bool is_clock_known(struct sc_order *order, const struct sc_clock *clock)
 {
     for (uint32_t i = 0; clock && i < clock->count; i++)
@@ -113,9 +114,9 @@ static bool is_clock_known(struct sc_order *order, const struct sc_clock *clock)
     return true;
 }
 
-/* Adds an entry at the end of a clock that is being made; entries are sorted by stream. Leaves it
- * out if the host knows its operations to be done: it orders nothing then, and clocks stay short.
- */
+/* Adds an entry at the end of a clock (what was waited for on other streams) that is being made;
+ * entries are sorted by stream. Leaves it out if the host knows its operations to be done: it
+ * orders nothing then, and clocks stay short. */
 static void append_entry(struct sc_order *order, struct sc_clock *clock, struct entry entry)
 {
     SC_ASSERT(clock->count < clock->capacity);
@@ -129,8 +130,9 @@ static uint64_t larger(uint64_t left, uint64_t right)
     return left > right ? left : right;
 }
 
-/* Makes a clock that has, for each stream, the larger number of either clock. `left` and `right`
- * may be NULL, which means empty. Returns NULL if there is no memory. */
+/* Makes a clock (what was waited for on other streams) that has, for each stream, the larger number
+ * of either clock. `left` and `right` may be NULL, which means empty. Returns NULL if there is no
+ * memory. */
 static struct sc_clock *merge_clocks(struct sc_order *order, const struct sc_clock *left,
                                      const struct sc_clock *right)
 {
@@ -156,7 +158,8 @@ static struct sc_clock *merge_clocks(struct sc_order *order, const struct sc_clo
     return result;
 }
 
-/* Does `clock` cover all entries of `addition` that the host does not know to be done? */
+/* Does `clock` cover all entries of `addition` that the host does not know to be done? Both are
+ * clocks (what was waited for on other streams: a number for each), sorted by stream. */
 static bool covers_clock(struct sc_order *order, const struct sc_clock *clock,
                          const struct sc_clock *addition)
 {
@@ -175,7 +178,9 @@ static bool covers_clock(struct sc_order *order, const struct sc_clock *clock,
     return true;
 }
 
-/* Merges `addition` into *clock. Returns false if there is no memory; *clock is unchanged then. */
+/* Merges `addition` into *clock (both say what was waited for on other streams). Returns false if
+ * there is no memory; *clock is unchanged then. Mostly *clock has all of it, and no new one is
+ * made. */
 static bool merge_into(struct sc_order *order, struct sc_clock **clock,
                        const struct sc_clock *addition)
 {
@@ -217,8 +222,9 @@ static void replace_due(struct sc_stream *stream, struct sc_clock *due)
     update_tie(stream, SC_TIE_DUE, due);
 }
 
-/* Merges `addition` into *clock. If *clock is NULL, it becomes `addition`, even if that has no
- * entries: a clock that is not NULL says that something is due. */
+/* Merges `addition` into *clock (what was waited for on other streams). If *clock is NULL, it
+ * becomes `addition`, even if that has no entries: a clock that is not NULL says that something is
+ * due (told to be waited for, and not joined yet). */
 static void merge_or_set(struct sc_order *order, struct sc_clock **clock, struct sc_clock *addition)
 {
     if (*clock)
@@ -227,15 +233,16 @@ static void merge_or_set(struct sc_order *order, struct sc_clock **clock, struct
         *clock = retain_clock(addition);
 }
 
-/* Counts a change, since the point of a whole context may say more from now on: whoever has
- * remembered such a point computes it anew. */
+/* Counts a change, since the point (work issued so far) of a whole context may say more from now
+ * on: whoever has remembered such a point computes it anew. */
 static void count_context_change(struct sc_order *order)
 {
     atomic_store_explicit(&order->changes, read_relaxed(&order->changes) + 1, memory_order_release);
 }
 
-/* Makes the clock due to the stream: the driver lets a stream know nothing of a wait of its context
- * before the stream's next operation, which joins the clock. */
+/* Makes the clock (what was waited for on other streams) due to the stream: the driver lets a
+ * stream know nothing of a wait of its context before the stream's next operation, which joins the
+ * clock. */
 static void make_due(struct sc_order *order, struct sc_stream *stream, struct sc_clock *addition)
 {
     struct sc_clock *due = stream->due;
@@ -259,7 +266,8 @@ union pair {
     char room[sizeof(struct sc_clock) + 2 * sizeof(struct entry)];
 };
 
-/* Makes, in `pair`, a clock of the point's own two entries, sorted by stream. */
+/* Makes, in `pair`, a clock (what was waited for on other streams) of the point's own two entries,
+ * sorted by stream. */
 static const struct sc_clock *own_entries(const struct sc_point *point, union pair *pair)
 {
     struct entry own = {point->stream, point->number, point->legacy ? 0 : point->call};
@@ -275,8 +283,8 @@ static const struct sc_clock *own_entries(const struct sc_point *point, union pa
     return &pair->head;
 }
 
-/* Merges the whole point into *clock: its own numbers, and the clock of what it has joined. Returns
- * false if there is no memory. */
+/* Merges the whole point (work issued so far) into *clock: its own numbers, and the clock (what was
+ * waited for on other streams) of what it has joined. Returns false if there is no memory. */
 static bool merge_point(struct sc_order *order, struct sc_clock **clock,
                         const struct sc_point *point)
 {
@@ -285,6 +293,7 @@ static bool merge_point(struct sc_order *order, struct sc_clock **clock,
            merge_into(order, clock, point->joined);
 }
 
+/* Initialises the order of streams: which work comes after which. */
 void sc_order_init(struct sc_order *order)
 {
     memset(order, 0, sizeof *order);
@@ -293,8 +302,8 @@ void sc_order_init(struct sc_order *order)
 }
 
 /* Gives the id of a removed stream to a new one. Its numbers go on after those of the former
- * stream, all of which count as done: so a point that names the former stream never covers work of
- * the new one. */
+ * stream, all of which count as done: so a point (work issued so far) that names the former stream
+ * never covers work of the new one. */
 static uint32_t take_spare(struct sc_order *order)
 {
     uint32_t id = order->spare;
@@ -338,8 +347,9 @@ static void make_due_by_contexts(struct sc_order *order, struct sc_stream *strea
 }
 
 /* Adds a stream and returns its id; 0: no memory. A blocking stream and its context's legacy
- * (default) stream get ties, as the calls of each have to look at the other's from now on. The
- * record of the legacy stream stays as long as streams of its context, whose tickets name it. */
+ * (default) stream get ties (reasons why their next calls may come after others' work), as the
+ * calls of each have to look at the other's from now on. The record of the legacy stream stays as
+ * long as streams of its context, whose tickets (stream and number) name it. */
 uint32_t sc_order_add(struct sc_order *order, enum sc_stream_kind kind, uint32_t context)
 {
     SC_ASSERT_GUARDED(&order->streams);
@@ -365,10 +375,10 @@ uint32_t sc_order_add(struct sc_order *order, enum sc_stream_kind kind, uint32_t
     return id;
 }
 
-/* If the stream was removed and nothing names its id any more, frees its clocks and lists the id to
- * be used again. What a non-blocking stream had waited for goes to its context, since a wait for
- * the context still covers it. The context's record loses a reference, and may become spare itself.
- */
+/* If the stream was removed and nothing names its id any more, frees its clocks (what was waited
+ * for on other streams) and lists the id to be used again. What a non-blocking stream had waited
+ * for goes to its context, since a wait for the context still covers it. The context's record loses
+ * a reference, and may become spare itself. */
 static void make_spare_if_unused(struct sc_order *order, uint32_t id)
 {
     struct sc_stream *stream = sc_order_stream(order, id);
@@ -441,9 +451,10 @@ static uint64_t draw_number(struct sc_order *order, struct sc_stream *stream)
     return number;
 }
 
-/* Merges the clock into what the stream has joined (waited for on other streams). Returns false if
- * there is no memory. Counts nothing if the stream had joined all of it. A legacy stream counts
- * versions, by which the end of a call tells whether its blocking streams have it yet. */
+/* Merges the clock (what was waited for on other streams) into what the stream has joined (waited
+ * for on other streams). Returns false if there is no memory. Counts nothing if the stream had
+ * joined all of it. A legacy stream counts versions, by which the end of a call tells whether its
+ * blocking streams have it yet. */
 static bool join_clock(struct sc_order *order, struct sc_stream *stream,
                        const struct sc_clock *clock)
 {
@@ -460,7 +471,8 @@ static bool join_clock(struct sc_order *order, struct sc_stream *stream,
 }
 
 /* The host knows all that the stream had joined from other streams to be done, so that it orders
- * nothing: the stream's point becomes a mere number again, which is read without the lock. */
+ * nothing: the stream's point (work issued so far) becomes a mere number again, which is read
+ * without the lock. */
 static void forget_joined(struct sc_order *order, struct sc_stream *stream)
 {
     drop_clock(order, stream->joined);
@@ -495,7 +507,8 @@ static bool is_joined_legacy_known(struct sc_stream *stream, struct sc_stream *l
            read_relaxed(&stream->touched_calls) <= read_relaxed(&legacy->done_calls);
 }
 
-/* Asked without the lock before each call on a stream that has a tie. */
+/* Asked without the lock before each call on a stream that has a tie (a reason why its next call
+ * may come after other work). */
 bool sc_order_must_begin_call(struct sc_order *order, uint32_t id)
 {
     return sc_order_is_tied(order, id, SC_TIE_KIND | SC_TIE_DUE);
@@ -561,6 +574,8 @@ void sc_order_begin_call(struct sc_order *order, uint32_t id, struct sc_order_ca
         begin_blocking_call(order, stream, call);
 }
 
+/* The call (a launch, a wait) makes its stream wait for the point (work issued on another stream):
+ * noted until the call has ended. */
 void sc_order_call_waits(struct sc_order *order, struct sc_order_call *call,
                          const struct sc_point *point)
 {
@@ -568,8 +583,9 @@ void sc_order_call_waits(struct sc_order *order, struct sc_order_call *call,
     merge_point(order, &call->waited, point);
 }
 
-/* Has the stream join the clock. The legacy stream's calls come after all work of blocking streams,
- * so what a blocking stream joins is `awaited` by the legacy stream's next call. */
+/* Has the stream join the clock (what was waited for on other streams). The legacy stream's calls
+ * come after all work of blocking streams, so what a blocking stream joins is `awaited` by the
+ * legacy stream's next call. */
 static bool join_and_hand_on(struct sc_order *order, struct sc_stream *stream,
                              const struct sc_clock *clock)
 {
@@ -587,9 +603,9 @@ static void join_due(struct sc_order *order, struct sc_stream *stream,
         forget_due(order, stream);
 }
 
-/* Orders later work on blocking streams after the clock, which is merged into what is `behind` the
- * legacy stream. The version tells blocking streams that they have something to join. Returns false
- * if there is no memory. */
+/* Orders later work on blocking streams after the clock (what was waited for on other streams),
+ * which is merged into what is `behind` the legacy stream. The version tells blocking streams that
+ * they have something to join. Returns false if there is no memory. */
 static bool order_blocking_after(struct sc_order *order, struct sc_stream *legacy,
                                  const struct sc_clock *clock)
 {
@@ -615,7 +631,8 @@ static void end_legacy(struct sc_order *order, struct sc_stream *stream, struct 
 }
 
 /* The call of a blocking stream has ended: its stream has joined the legacy calls that had ended
- * when the call began. Their clock is merged once for each version. */
+ * when the call began. Their clock (what was waited for on other streams) is merged once for each
+ * version. */
 static void end_blocking_call(struct sc_order *order, struct sc_stream *stream,
                               const struct sc_order_call *call)
 {
@@ -651,6 +668,8 @@ static void end_call(struct sc_order *order, struct sc_order_call *call, bool is
     call->stream = 0;
 }
 
+/* Ends a call that is work: its stream learns what the call comes after, if the driver has accepted
+ * it. */
 void sc_order_end_call(struct sc_order *order, struct sc_order_call *call, bool issued)
 {
     SC_ASSERT_GUARDED(&order->streams);
@@ -667,7 +686,7 @@ void sc_order_end_record(struct sc_order *order, struct sc_order_call *call, boo
     end_call(order, call, issued, sc_order_stream(order, call->stream)->kind == SC_STREAM_LEGACY);
 }
 
-/* For work that needs no ticket: the stream joins what it comes after. */
+/* For work that needs no ticket (stream and number): the stream joins what it comes after. */
 void sc_order_note_work(struct sc_order *order, uint32_t stream)
 {
     SC_ASSERT_GUARDED(&order->streams);
@@ -676,8 +695,8 @@ void sc_order_note_work(struct sc_order *order, uint32_t stream)
     sc_order_end_call(order, &call, /*issued*/ true);
 }
 
-/* Returns the point of a call under way: the stream's own point, with what the call found when it
- * began, since the stream joins that only when the call has ended. */
+/* Returns the point (work issued so far) of a call under way: the stream's own point, with what the
+ * call found when it began, since the stream joins that only when the call has ended. */
 struct sc_point sc_order_call_point(struct sc_order *order, const struct sc_order_call *call)
 {
     SC_ASSERT_GUARDED(&order->streams);
@@ -690,8 +709,9 @@ struct sc_point sc_order_call_point(struct sc_order *order, const struct sc_orde
     return point;
 }
 
-/* Gives the ticket its stream's next number. On a blocking stream also the epoch: how many calls of
- * the legacy stream had begun. The operation is known done when a legacy call after those is. */
+/* Gives the ticket (stream and number) its stream's next number. On a blocking stream also the
+ * epoch: how many calls of the legacy stream had begun. The operation is known done when a legacy
+ * call after those is. */
 void sc_order_renew_ticket(struct sc_order *order, struct sc_ticket *ticket)
 {
     SC_ASSERT_GUARDED(&order->streams);
@@ -703,8 +723,8 @@ void sc_order_renew_ticket(struct sc_order *order, struct sc_ticket *ticket)
     ticket->number = draw_number(order, stream);
 }
 
-/* Gives a new operation its ticket, as by a call that begins and ends here. On a legacy stream the
- * ticket's epoch is the place of that call. */
+/* Gives a new operation its ticket (stream and number), as by a call that begins and ends here. On
+ * a legacy stream the ticket also has the place of that call among the stream's calls (`epoch`). */
 struct sc_ticket sc_order_issue(struct sc_order *order, uint32_t id)
 {
     SC_ASSERT_GUARDED(&order->streams);
@@ -716,8 +736,9 @@ struct sc_ticket sc_order_issue(struct sc_order *order, uint32_t id)
     return ticket;
 }
 
-/* Sets the point's numbers to the present ones of its stream, and leaves its clock. On a blocking
- * stream they include how far it has joined the legacy stream. */
+/* Sets the point's numbers to the present ones of its stream, and leaves its clock (what was waited
+ * for on other streams). On a blocking stream they include how far it has joined the legacy stream.
+ */
 static void renew_numbers(struct sc_stream *stream, struct sc_point *point)
 {
     point->number = read_relaxed(&stream->front.issued);
@@ -730,6 +751,8 @@ static void renew_numbers(struct sc_stream *stream, struct sc_point *point)
     }
 }
 
+/* Returns a point: all work issued on the stream so far, with what that had waited for on others.
+ */
 struct sc_point sc_order_point(struct sc_order *order, uint32_t id)
 {
     SC_ASSERT_GUARDED(&order->streams);
@@ -739,8 +762,8 @@ struct sc_point sc_order_point(struct sc_order *order, uint32_t id)
     return point;
 }
 
-/* Brings the point of an exec's last launch up to date without making it anew: the clock is mostly
- * the same one. */
+/* Brings the point (work issued so far) of an exec's last launch up to date without making it anew:
+ * the clock (what was waited for on other streams) is mostly the same one. */
 void sc_order_renew_point(struct sc_order *order, struct sc_point *point)
 {
     SC_ASSERT_GUARDED(&order->streams);
@@ -811,8 +834,8 @@ struct found {
 };
 
 /* Adds to `found` what the stream has issued and what it has waited for, if the walk includes it.
- * Drops on the way a clock of which the host knows all to be done, so that the next walk is short.
- */
+ * Drops on the way a clock (what was waited for on other streams) of which the host knows all to be
+ * done, so that the next walk is short. */
 static void visit_stream(const struct walk *walk, struct sc_stream *stream, struct found *found)
 {
     struct sc_order *order = walk->order;
@@ -847,9 +870,9 @@ static void visit_live(const struct walk *walk, uint32_t first, struct found *fo
     }
 }
 
-/* Returns the point of all work on the streams that the walk includes, as a clock without a stream
- * of its own. Streams beyond those that have a bit are all visited. An empty point: no memory, or
- * nothing. */
+/* Returns the point of all work on the streams that the walk includes, as a clock (what was waited
+ * for on other streams) without a stream of its own. Streams beyond those that have a bit are all
+ * visited. An empty point: no memory, or nothing. */
 static struct sc_point walk_context(const struct walk *walk)
 {
     struct sc_order *order = walk->order;
@@ -866,6 +889,8 @@ static struct sc_point walk_context(const struct walk *walk)
     return (struct sc_point){.joined = found.joined};
 }
 
+/* Returns what a wait for the legacy stream waits for: its work, and that of the blocking streams.
+ */
 struct sc_point sc_order_legacy_point(struct sc_order *order, uint32_t legacy)
 {
     SC_ASSERT_GUARDED(&order->streams);
@@ -874,8 +899,8 @@ struct sc_point sc_order_legacy_point(struct sc_order *order, uint32_t legacy)
 
 /* If the walk finds nothing that the host has still to learn, that is remembered (known_changes),
  * so that the next wait for the context is answered without the lock. Not while a thread has
- * operations left to retire, nor if a clock lacked memory: then nothing may only seem to be left.
- */
+ * operations left to retire, nor if a clock (what was waited for on other streams) lacked memory:
+ * then nothing may only seem to be left. */
 struct sc_point sc_order_context_point(struct sc_order *order, uint32_t context)
 {
     SC_ASSERT_GUARDED(&order->streams);
@@ -895,21 +920,25 @@ bool sc_order_is_context_known(struct sc_order *order, uint32_t context)
            atomic_load_explicit(&order->changes, memory_order_acquire);
 }
 
+/* Returns what an event stands for that is recorded for a whole context: also what its streams were
+ * told to wait for and have not joined yet (`due`). */
 struct sc_point sc_order_context_record(struct sc_order *order, uint32_t context)
 {
     SC_ASSERT_GUARDED(&order->streams);
     return walk_context(&(struct walk){order, context, .whole = true, .due = true});
 }
 
+/* Copies the point (work issued so far), with a reference of its own to the clock (what that work
+ * had waited for on other streams). */
 struct sc_point sc_order_copy_point(const struct sc_point *point)
 {
     retain_clock(point->joined);
     return *point;
 }
 
-/* Two threads recorded one event on one stream at once: extends the point that is kept by what the
- * other one covers. `other` is left out if the stream has not joined that: then it is of a former
- * stream with this id. */
+/* Two threads recorded one event on one stream at once: extends the point (work issued so far) that
+ * is kept by what the other one covers. `other` is left out if the stream has not joined that: then
+ * it is of a former stream with this id. */
 void sc_order_join_other(struct sc_order *order, struct sc_point *point,
                          const struct sc_point *other)
 {
@@ -919,6 +948,8 @@ void sc_order_join_other(struct sc_order *order, struct sc_point *point,
         merge_into(order, &point->joined, other->joined);
 }
 
+/* Releases the point's reference to its clock (what was waited for on other streams), and empties
+ * it. */
 void sc_order_release_point(struct sc_order *order, struct sc_point *point)
 {
     SC_ASSERT_GUARDED(&order->streams);
@@ -926,9 +957,9 @@ void sc_order_release_point(struct sc_order *order, struct sc_point *point)
     *point = (struct sc_point){0};
 }
 
-/* Orders later work on the stream after the point, as a wait for an event does; if it is a legacy
- * stream, work on its blocking streams as well. A stream that was removed meanwhile is left alone,
- * as its id may be another stream's soon. */
+/* Orders later work on the stream after the point (work issued so far), as a wait for an event
+ * does; if it is a legacy stream, work on its blocking streams as well. A stream that was removed
+ * meanwhile is left alone, as its id may be another stream's soon. */
 bool sc_order_note_wait(struct sc_order *order, uint32_t id, const struct sc_point *point)
 {
     SC_ASSERT_GUARDED(&order->streams);
@@ -943,9 +974,10 @@ bool sc_order_note_wait(struct sc_order *order, uint32_t id, const struct sc_poi
     return is_joined;
 }
 
-/* A whole context was told to wait for an event: the point is due to each of its present streams,
- * and kept (`gate`) for those to come. The clock is made even if the host knows all of it to be
- * done: that something is due changes what an event stands for. */
+/* A whole context was told to wait for an event: the point (work issued so far) is due to each of
+ * its present streams, and kept (`gate`) for those to come. The clock (what was waited for on other
+ * streams) is made even if the host knows all of it to be done: that something is due changes what
+ * an event stands for. */
 void sc_order_note_context_wait(struct sc_order *order, uint32_t context,
                                 const struct sc_point *point)
 {
@@ -962,8 +994,8 @@ void sc_order_note_context_wait(struct sc_order *order, uint32_t context,
     drop_clock(order, waited);
 }
 
-/* The host has waited for everything in the clock: each of its streams is known done up to the
- * entry's number. */
+/* The host has waited for everything in the clock (what was waited for on other streams): each of
+ * its streams is known done up to the entry's number. */
 static void note_clock_known(struct sc_order *order, const struct sc_clock *clock)
 {
     for (uint32_t i = 0; clock && i < clock->count; i++) {
@@ -974,8 +1006,8 @@ static void note_clock_known(struct sc_order *order, const struct sc_clock *cloc
     }
 }
 
-/* The host knows a point with numbers of several streams to be done. Apart from
- * sc_order_note_known, whose common case is a point of one stream. */
+/* The host has waited for a point (work issued so far) that has numbers of several streams: notes
+ * each. Out of line, since the common point is a number of one stream (sc_order_note_known). */
 static __attribute__((noinline)) void note_point_known(struct sc_order *order,
                                                        const struct sc_point *point)
 {
@@ -984,7 +1016,8 @@ static __attribute__((noinline)) void note_point_known(struct sc_order *order,
     note_clock_known(order, point->joined);
 }
 
-/* The host has waited for the point: what it covers is known done from now on. */
+/* The host has waited for the point (work issued so far): what it covers is known done from now on.
+ */
 void sc_order_note_known(struct sc_order *order, const struct sc_point *point)
 {
     SC_ASSERT_GUARDED(&order->streams);
@@ -997,10 +1030,10 @@ void sc_order_note_known(struct sc_order *order, const struct sc_point *point)
     SC_CHECK(sc_consistency_of_order(order, point->stream));
 }
 
-/* The host has waited for the point, and what it covers is retired. If the stream has had no work
- * since, the next wait for it teaches nothing, which is remembered. Not if the legacy stream has
- * gone on since, unless the host knows that as well. Points without a stream, and legacy streams,
- * stand for several streams and are left out. */
+/* The host has waited for the point (work issued so far), and what it covers is retired. If the
+ * stream has had no work since, the next wait for it teaches nothing, which is remembered. Not if
+ * the legacy stream has gone on since, unless the host knows that as well. Points without a stream,
+ * and legacy streams, stand for several streams and are left out. */
 void sc_order_note_all_known(struct sc_order *order, const struct sc_point *point)
 {
     SC_ASSERT_GUARDED(&order->streams);
@@ -1030,6 +1063,7 @@ bool sc_order_is_all_known(struct sc_order *order, uint32_t id)
            known_changes == atomic_load_explicit(&stream->changes, memory_order_acquire);
 }
 
+/* Does the host know all work in the point to be done, so that a wait for it orders nothing? */
 bool sc_order_point_is_known(struct sc_order *order, const struct sc_point *point)
 {
     union pair pair;
@@ -1053,16 +1087,17 @@ static void signal_entry(struct sc_order *order, const struct entry *entry, bool
 }
 
 /* Leaves out a number, for what has no operation but must be told from the work before it, as a
- * signal. */
+ * signal (by which the device tells the host something unseen). */
 void sc_order_skip_number(struct sc_order *order, uint32_t stream)
 {
     SC_ASSERT_GUARDED(&order->streams);
     draw_number(order, sc_order_stream(order, stream));
 }
 
-/* The legacy stream comes after all work of its blocking streams, so a signal on it covers that. A
- * number is skipped on each, so that marks (the library's completion events) which are recorded
- * there later have larger numbers than that work. */
+/* The legacy stream comes after all work of its blocking streams, so a signal (by which the device
+ * tells the host something unseen) on it covers that. A number is skipped on each, so that marks
+ * (the library's completion events) which are recorded there later have larger numbers than that
+ * work. */
 static void signal_blocking(struct sc_order *order, uint32_t legacy)
 {
     for (uint32_t id = 1; id < sc_pool_first_unused(&order->streams); id++) {
@@ -1077,7 +1112,9 @@ static void signal_blocking(struct sc_order *order, uint32_t legacy)
     }
 }
 
-/* Notes a signal for each entry of the clock. `own`: the stream on which the signal is. */
+/* The device may tell the host, unseen by the library (a signal), that all in the clock (what was
+ * waited for on other streams) is done: notes that for each entry. `own`: the stream on which the
+ * signal is. */
 static void signal_clock(struct sc_order *order, const struct sc_clock *clock, uint32_t own)
 {
     for (uint32_t i = 0; clock && i < clock->count; i++)
@@ -1085,8 +1122,8 @@ static void signal_clock(struct sc_order *order, const struct sc_clock *clock, u
 }
 
 /* With the first signal (a way of the device to tell the host something unseen) each stream's event
- * records have to take a number: sets the tie by which they notice. Streams that are made later get
- * it at once. */
+ * records have to take a number: sets the tie (a reason why its next call may come after other
+ * work) by which they notice. Streams that are made later get it at once. */
 static void tie_streams_to_signals(struct sc_order *order)
 {
     if (sc_order_attends(order, SC_ATTENDS_SIGNALS))
@@ -1096,8 +1133,9 @@ static void tie_streams_to_signals(struct sc_order *order)
         update_tie(sc_order_stream(order, id), SC_TIE_SIGNALS, true);
 }
 
-/* A signal may have reached the host before any mark (a completion event of the library's) was
- * recorded, so none can prove that an operation was incomplete when the host was told. */
+/* A signal (by which the device tells the host something unseen) may have reached the host before
+ * any mark (a completion event of the library's) was recorded, so none can prove that an operation
+ * was incomplete when the host was told. */
 static void note_past_signal(struct sc_order *order, const struct sc_clock *clock)
 {
     for (uint32_t i = 0; clock && i < clock->count; i++)
@@ -1105,6 +1143,8 @@ static void note_past_signal(struct sc_order *order, const struct sc_clock *cloc
                     clock->entries[i].number);
 }
 
+/* The device may have told the host already, unseen by the library (a signal), that the point's
+ * work is done. So no mark (a completion event of the library's) is known to be before it. */
 void sc_order_note_past_signal(struct sc_order *order, const struct sc_point *point)
 {
     union pair pair;
@@ -1113,6 +1153,9 @@ void sc_order_note_past_signal(struct sc_order *order, const struct sc_point *po
     sc_order_note_signal(order, point);
 }
 
+/* The device may tell the host, unseen by the library (a signal), that the point's work is done.
+ * What is freed after that may be freed correctly, so later verdicts take it into account. On a
+ * legacy stream that covers its blocking streams as well. */
 void sc_order_note_signal(struct sc_order *order, const struct sc_point *point)
 {
     SC_ASSERT_GUARDED(&order->streams);
@@ -1125,9 +1168,10 @@ void sc_order_note_signal(struct sc_order *order, const struct sc_point *point)
         signal_blocking(order, point->stream);
 }
 
-/* Finds the first signal after the operation (by which the host may have been told of its end), and
- * returns up to which number marks were recorded before it. Signals are kept in a ring. If one that
- * was dropped may have been the first, returns 0. */
+/* Finds the first signal after the operation: by it the device may have told the host, unseen by
+ * the library, that the operation is done. Returns up to which number marks (completion events of
+ * the library's) were recorded before the signal. Signals are kept in a ring; if one that was
+ * dropped may have been the first, returns 0. */
 uint64_t sc_order_first_signal(struct sc_order *order, const struct sc_ticket *ticket)
 {
     SC_ASSERT_GUARDED(&order->streams);
@@ -1143,23 +1187,26 @@ uint64_t sc_order_first_signal(struct sc_order *order, const struct sc_ticket *t
     return 0;
 }
 
-/* Does who has waited for the clock know the operation to be done: by its stream's number or, on a
- * blocking stream, by a later call of the legacy stream? */
+/* Does who has waited for the clock (what was waited for on other streams) know the operation to be
+ * done: by its stream's number or, on a blocking stream, by a later call of the legacy stream? */
 static bool clock_covers(const struct sc_clock *clock, const struct sc_ticket *ticket)
 {
     return find_entry(clock, ticket->stream).number >= ticket->number ||
            (ticket->legacy && find_entry(clock, ticket->legacy).call > ticket->epoch);
 }
 
+/* Does who has waited for the point (work issued so far, with what that had waited for) know the
+ * ticket's operation to be done? */
 bool sc_order_point_covers(const struct sc_point *point, const struct sc_ticket *ticket)
 {
     union pair pair;
     return clock_covers(own_entries(point, &pair), ticket) || clock_covers(point->joined, ticket);
 }
 
-/* Does the stream's next work come after the operation: by the stream's own order, its clock, what
- * is due to it, or the legacy stream's calls? A legacy stream comes after all work of its blocking
- * streams; those come after its calls that have ended. */
+/* Does the stream's next work come after the operation: by the stream's own order, its clock (what
+ * was waited for on other streams), what is due to it, or the legacy stream's calls? A legacy
+ * stream comes after all work of its blocking streams; those come after its calls that have ended.
+ */
 bool sc_order_covers(struct sc_order *order, uint32_t id, const struct sc_ticket *ticket)
 {
     SC_ASSERT_GUARDED(&order->streams);
@@ -1179,6 +1226,7 @@ bool sc_order_covers(struct sc_order *order, uint32_t id, const struct sc_ticket
 
 /* ---- made of the functions above ---- */
 
+/* Returns the part of the stream's record that each call reads without the lock. */
 const struct sc_stream_front *sc_order_front(struct sc_order *order, uint32_t stream)
 {
     return &sc_order_stream(order, stream)->front;
@@ -1190,6 +1238,8 @@ void sc_order_set_origin(struct sc_order *order, uint32_t stream, uint32_t origi
     atomic_store_explicit(&sc_order_stream(order, stream)->origin, origin, memory_order_release);
 }
 
+/* Returns all that a call under way comes after. A call that needed no beginning (stream 0) comes
+ * after its stream's own work alone. */
 struct sc_point sc_order_point_before(struct sc_order *order, uint32_t stream,
                                       const struct sc_order_call *call)
 {
@@ -1206,7 +1256,8 @@ struct sc_point sc_order_begin_to_wait(struct sc_order *order, uint32_t stream,
 }
 
 /* The work that the call issues may tell the host that all before it is done. It takes a number of
- * its own, so that a mark which is recorded behind it covers more than the host was told. */
+ * its own, so that a mark (a completion event of the library) which is recorded behind it covers
+ * more than the host was told. */
 void sc_order_note_call_signal(struct sc_order *order, uint32_t stream,
                                const struct sc_order_call *call, bool is_past)
 {

@@ -22,6 +22,7 @@ _Static_assert((uint64_t)CHUNKS_MAX *SC_DEPOT_CHUNK_BYTES / 8 < 1u << ID_BITS, "
 
 static struct sc_depot codes;
 
+/* Returns the copied code object with this id. */
 static struct sc_python_code *code_at(uint32_t id)
 {
     return (struct sc_python_code *)(void *)sc_depot_at(&codes, id)->words;

@@ -41,16 +41,16 @@ static inline void release_slot(struct sc_slot **slot, const struct sc_ticket *t
     *slot = NULL;
 }
 
-/* Releases the slots with the first and the last bytes of a source. Few operations have them, so
- * this is kept out of line. */
+/* Releases the slots (places of snapshots) with the first and the last bytes of a source. Few
+ * operations have them, so this is kept out of line. */
 static __attribute__((noinline)) void release_edges(struct sc_op_info *info)
 {
     release_slot(&info->edges[0], &info->ticket);
     release_slot(&info->edges[1], &info->ticket);
 }
 
-/* Releases the operation's slots in staging memory: its snapshot, and the copies of its source's
- * first and last bytes. */
+/* Releases the operation's slots (places of snapshots) in staging memory: its snapshot, and the
+ * copies of its source's first and last bytes. */
 inline __attribute__((always_inline)) void sc_source_copies_release_slots(struct sc_op_info *info)
 {
     if (info->edges[0] || info->edges[1])
@@ -335,8 +335,8 @@ static bool copy_page(struct sc_inflight *inflight, struct sc_op *op, uintptr_t 
 }
 
 /* Copies what cannot be protected: the first and the last page, which other memory may share,
- * unless slots have them already; or all of a small source that is not protected at all. False: a
- * part could not be copied. */
+ * unless slots (places of snapshots) have them already; or all of a small source that is not
+ * protected at all. False: a part could not be copied. */
 bool sc_source_copies_copy_edges(struct sc_inflight *inflight, struct sc_op *op)
 {
     SC_ASSERT_GUARDED(&inflight->ops);

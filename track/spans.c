@@ -16,8 +16,8 @@ enum { CELLS = 1 << 15, SEARCHES_MAX = 1000, FEW = 256 };
 __thread uint64_t sc_spans_changed_stripes __attribute__((tls_model("initial-exec")));
 __thread uint64_t sc_spans_locked_stripes __attribute__((tls_model("initial-exec")));
 
-/* Initialises the spans: which runs of pages are to be protected for which operation. Returns 0, or
- * -ENOMEM. */
+/* Initialises the spans (runs of protected pages): which runs of pages are to be protected for
+ * which operation. Returns 0, or -ENOMEM. */
 int sc_spans_init(struct sc_spans *spans)
 {
     memset(spans, 0, sizeof *spans);
@@ -89,7 +89,7 @@ static uintptr_t next_area(const struct sc_spans *spans, uintptr_t page, uintptr
 }
 
 /* Returns how far the page's stripe (the set of pages that share its lock) goes on from there, at
- * most to `end`. No span reaches from one stripe into another. */
+ * most to `end`. No span (a run of protected pages) reaches from one stripe into another. */
 static uintptr_t stripe_end(const struct sc_spans *spans, uintptr_t page, uintptr_t end)
 {
     uintptr_t area = next_area(spans, page, end);
@@ -116,8 +116,9 @@ void sc_spans_clear_stripe(struct sc_spans *spans, unsigned stripe)
     atomic_store_explicit(&spans->ending_streams[stripe], 0, memory_order_release);
 }
 
-/* A span (a run of protected pages) of the stream has ended in the stripe. Who waits for the stream
- * sees by this bit that pages are to be unprotected first, before the program learns of the end. */
+/* A span (a run of protected pages) of the stream has ended in the stripe (pages that share a
+ * lock). Who waits for the stream sees by this bit that pages are to be unprotected first, before
+ * the program learns of the end. */
 static void record_ending(struct sc_spans *spans, unsigned stripe, uint32_t stream)
 {
     uint64_t streams = atomic_load_explicit(&spans->ending_streams[stripe], memory_order_relaxed);
@@ -126,8 +127,8 @@ static void record_ending(struct sc_spans *spans, unsigned stripe, uint32_t stre
     change_bit(&spans->ending_stripes, stripe, true);
 }
 
-/* Returns those stripes of the set `stripes` in which something of these streams is outstanding:
- * their word in `streams` has one of the bits. */
+/* Returns those stripes (sets of pages that share a lock) of the set `stripes` in which something
+ * of these streams is outstanding: their word in `streams` has one of the bits. */
 static uint64_t stripes_of_streams(const _Atomic uint64_t *stripes, const _Atomic uint64_t *streams,
                                    uint64_t stream_bits)
 {
@@ -141,16 +142,18 @@ static uint64_t stripes_of_streams(const _Atomic uint64_t *stripes, const _Atomi
     return found;
 }
 
-/* Returns the stripes in which pages of operations of these streams have still to be unprotected: a
- * thread that has waited for the streams does that before it returns to the program. */
+/* Returns the stripes (sets of pages that share a lock) in which pages of operations of these
+ * streams have still to be unprotected: a thread that has waited for the streams does that before
+ * it returns to the program. */
 uint64_t sc_spans_stripes_ending(const struct sc_spans *spans, uint64_t stream_bits)
 {
     return stripes_of_streams(&spans->ending_stripes, spans->ending_streams, stream_bits) |
            stripes_of_streams(&spans->due_stripes, spans->due_streams, stream_bits);
 }
 
-/* The span begins or ends, so its system call is outstanding (it is unapplied): puts it into its
- * stripe's list. If it is there already, some of its pages may be done, and are done again. */
+/* The span (a run of protected pages) begins or ends, so its system call is outstanding (it is
+ * unapplied): puts it into its stripe's list. If it is there already, some of its pages may be
+ * done, and are done again. */
 void sc_spans_set_unapplied(struct sc_spans *spans, uint32_t id)
 {
     struct sc_span *span = sc_spans_at(spans, id);
@@ -195,8 +198,9 @@ static uint32_t new_span(struct sc_spans *spans, struct sc_span_owner owner, uin
     return id;
 }
 
-/* Notes that spans of the stream live in the stripe, so that a thread which ends them can lock the
- * stripe first and make the system calls itself. A wrong hint only costs time. */
+/* Notes that spans (runs of protected pages) of the stream live in the stripe (pages that share a
+ * lock), so that a thread which ends them can lock the stripe first and make the system calls
+ * itself. A wrong hint only costs time. */
 static void hint_stripe(struct sc_spans *spans, uint32_t id)
 {
     const struct sc_span *span = sc_spans_at(spans, id);
@@ -207,8 +211,8 @@ static void hint_stripe(struct sc_spans *spans, uint32_t id)
                           memory_order_relaxed);
 }
 
-/* Removes the hint of hint_stripe when a span ends. Other spans of the stream may live there: a
- * lost hint only costs time. */
+/* Removes the hint of hint_stripe when a span (a run of protected pages) ends. Other spans of the
+ * stream may live there: a lost hint only costs time. */
 static void forget_stripe_hint(struct sc_spans *spans, uint32_t stream, unsigned stripe)
 {
     _Atomic uint64_t *stripes = &spans->stream_stripes[stream % 64];
@@ -217,9 +221,9 @@ static void forget_stripe_hint(struct sc_spans *spans, uint32_t stream, unsigned
         memory_order_relaxed);
 }
 
-/* Adds a span (a run of pages to be protected) within one stripe. A thread that has locked the
- * stripe makes the system call itself; for others it stays outstanding. Without memory the pages
- * are not protected. Returns the first of the operation's spans. */
+/* Adds a span (a run of pages to be protected) within one stripe (pages that share a lock). A
+ * thread that has locked the stripe makes the system call itself; for others it stays outstanding.
+ * Without memory the pages are not protected. Returns the first of the operation's spans. */
 static uint32_t add_in_stripe(struct sc_spans *spans, struct sc_span_owner owner,
                               struct sc_pages pages, enum sc_access access, uint32_t next)
 {
@@ -234,8 +238,9 @@ static uint32_t add_in_stripe(struct sc_spans *spans, struct sc_span_owner owner
     return id;
 }
 
-/* An operation wants these pages protected: adds a span for each part that lies in one stripe
- * (shares a lock). `ever` tells later whether a page can have been protected at all. */
+/* An operation wants these pages protected: adds a span (a run of protected pages) for each part
+ * that lies in one stripe (shares a lock). `ever` tells later whether a page can have been
+ * protected at all. */
 uint32_t sc_spans_add(struct sc_spans *spans, struct sc_span_owner owner, uintptr_t address,
                       size_t size_bytes, enum sc_access access, uint32_t next)
 {
@@ -253,10 +258,10 @@ uint32_t sc_spans_add(struct sc_spans *spans, struct sc_span_owner owner, uintpt
     return next;
 }
 
-/* The operation's pages are to be accessible again: ends its spans. A span is listed as outstanding
- * before it leaves the index of live spans, so that a reader without the lock finds it in one of
- * the two. If the beginning is still outstanding, some of the pages may be protected and some not,
- * so the end stays outstanding, too. */
+/* The operation's pages are to be accessible again: ends its spans (runs of protected pages). A
+ * span is listed as outstanding before it leaves the index of live spans, so that a reader without
+ * the lock finds it in one of the two. If the beginning is still outstanding, some of the pages may
+ * be protected and some not, so the end stays outstanding, too. */
 void sc_spans_end(struct sc_spans *spans, uint32_t id)
 {
     SC_ASSERT_GUARDED(&spans->pool);
@@ -279,9 +284,9 @@ void sc_spans_end(struct sc_spans *spans, uint32_t id)
     SC_CHECK_OF(spans->pool.live, sc_consistency_of_spans(spans));
 }
 
-/* A part of the span `whole` is cut out: makes a span of one of the parts that remain. Its pages
- * are as protected as before, so its system call is outstanding only if that of `whole` is. Returns
- * the operation's first span. */
+/* A part of the span `whole` is cut out: makes a span (a run of protected pages) of one of the
+ * parts that remain. Its pages are as protected as before, so its system call is outstanding only
+ * if that of `whole` is. Returns the operation's first span. */
 static uint32_t add_remaining_part(struct sc_spans *spans, const struct sc_span *whole,
                                    uintptr_t start, uintptr_t end, uint32_t next)
 {
@@ -295,8 +300,8 @@ static uint32_t add_remaining_part(struct sc_spans *spans, const struct sc_span 
     return id;
 }
 
-/* Takes the interval's pages out of an operation's spans: a span there is replaced by new ones for
- * what remains of it on both sides. Returns the operation's first span. */
+/* Takes the interval's pages out of an operation's spans (runs of protected pages): a span there is
+ * replaced by new ones for what remains of it on both sides. Returns the operation's first span. */
 uint32_t sc_spans_cut(struct sc_spans *spans, uint32_t first, uintptr_t address, size_t size_bytes)
 {
     SC_ASSERT_GUARDED(&spans->pool);
@@ -321,8 +326,8 @@ uint32_t sc_spans_cut(struct sc_spans *spans, uint32_t first, uintptr_t address,
 
 /* ---- what holds of pages ---- */
 
-/* Returns the least access that live spans allow on any page of the interval. A page may be in the
- * spans of several operations. */
+/* Returns the least access that live spans (runs of protected pages) allow on any page of the
+ * interval. A page may be in the spans of several operations. */
 enum sc_access sc_spans_least(struct sc_spans *spans, uintptr_t address, size_t size_bytes)
 {
     SC_ASSERT_GUARDED(&spans->pool);
@@ -334,14 +339,16 @@ enum sc_access sc_spans_least(struct sc_spans *spans, uintptr_t address, size_t 
     return least;
 }
 
-/* Returns the access that the page is to have: the least that a live span allows. */
+/* Returns the access that the page is to have: the least that a live span (a run of protected
+ * pages) allows. */
 enum sc_access sc_spans_access(struct sc_spans *spans, uintptr_t address)
 {
     SC_ASSERT_GUARDED(&spans->pool);
     return sc_spans_least(spans, address, 1);
 }
 
-/* Has a span of the list (linked by unapplied_next) a page of the interval? */
+/* Has a span (a run of protected pages) of the list (linked by unapplied_next) a page of the
+ * interval? */
 static bool is_in_list(struct sc_spans *spans, uint32_t list, uintptr_t address, size_t size_bytes)
 {
     struct sc_pages pages = sc_spans_pages(spans, address, size_bytes);
@@ -362,9 +369,10 @@ static bool has_many(const struct sc_spans *spans)
            FEW;
 }
 
-/* May a page be unreadable since a span there has ended and the pages are not unprotected yet?
- * Ended spans are in lists by stripe. If the interval has several stripes, or the list is long, the
- * answer is yes as soon as there is any such span. */
+/* May a page be unreadable since a span (a run of protected pages) there has ended and the pages
+ * are not unprotected yet? Ended spans are in lists by stripe (pages that share a lock). If the
+ * interval has several stripes, or the list is long, the answer is yes as soon as there is any such
+ * span. */
 static bool may_still_be_unreadable(struct sc_spans *spans, uintptr_t address, size_t size_bytes)
 {
     unsigned stripe = sc_spans_stripe(spans, address);
@@ -378,8 +386,8 @@ static bool may_still_be_unreadable(struct sc_spans *spans, uintptr_t address, s
            is_in_list(spans, spans->due_ended[stripe], address, size_bytes);
 }
 
-/* May a read of the interval by the library fault? By a live span, which the index finds, or by an
- * ended one whose pages are not unprotected yet. */
+/* May a read of the interval by the library fault? By a live span (a run of protected pages), which
+ * the index finds, or by an ended one whose pages are not unprotected yet. */
 bool sc_spans_may_forbid_reading_some(struct sc_spans *spans, uintptr_t address, size_t size_bytes)
 {
     SC_ASSERT_GUARDED(&spans->pool);
@@ -389,8 +397,8 @@ bool sc_spans_may_forbid_reading_some(struct sc_spans *spans, uintptr_t address,
             sc_spans_least(spans, address, size_bytes) == SC_ACCESS_NONE);
 }
 
-/* Asked after a fault: may the page be protected because of the library? By a live span, or by one
- * that has ended and whose system call is outstanding. */
+/* Asked after a fault: may the page be protected because of the library? By a live span (a run of
+ * protected pages), or by one that has ended and whose system call is outstanding. */
 bool sc_spans_cover(struct sc_spans *spans, uintptr_t address)
 {
     SC_ASSERT_GUARDED(&spans->pool);
@@ -405,7 +413,8 @@ bool sc_spans_cover(struct sc_spans *spans, uintptr_t address)
 /* ---- areas ---- */
 
 /* Gives the area the lock (stripe) meant for it, so that its system calls need not wait for those
- * elsewhere. Not while a span is there: its system calls must be made in order, under one lock. */
+ * elsewhere. Not while a span (a run of protected pages) is there: its system calls must be made in
+ * order, under one lock. */
 bool sc_spans_move_area(struct sc_spans *spans, uintptr_t address)
 {
     SC_ASSERT_GUARDED(&spans->pool);
@@ -422,8 +431,8 @@ bool sc_spans_move_area(struct sc_spans *spans, uintptr_t address)
 
 /* ---- fork ---- */
 
-/* In a forked child nothing is protected, and nobody holds a stripe: resets all that a parent's
- * thread may have been changing. */
+/* In a forked child nothing is protected, and nobody holds a stripe (pages that share a lock):
+ * resets all that a parent's thread may have been changing. */
 void sc_spans_forget(struct sc_spans *spans)
 {
     sc_spans_locked_stripes = 0;
@@ -463,8 +472,9 @@ static bool any_record_has(struct sc_spans *spans, uintptr_t address, size_t siz
 }
 
 /* May the library protect pages there now? Asked by a signal handler, which cannot take the lock. A
- * page may move from one span to a new one whose record the walk has passed: if a span began
- * meanwhile, the walk is repeated; if that goes on, the answer is yes, the safe one. */
+ * page may move from one span (a run of protected pages) to a new one whose record the walk has
+ * passed: if a span began meanwhile, the walk is repeated; if that goes on, the answer is yes, the
+ * safe one. */
 bool sc_spans_may_protect(struct sc_spans *spans, uintptr_t address, size_t size_bytes)
 {
     for (unsigned attempt = 0; attempt < SEARCHES_MAX; attempt++) {
@@ -477,8 +487,8 @@ bool sc_spans_may_protect(struct sc_spans *spans, uintptr_t address, size_t size
     return true;
 }
 
-/* Finds the next span whose pages may still be protected. Walks all records by id: the lists may be
- * inconsistent, in a forked child or below a signal handler. */
+/* Finds the next span (a run of protected pages) whose pages may still be protected. Walks all
+ * records by id: the lists may be inconsistent, in a forked child or below a signal handler. */
 bool sc_spans_inherited(struct sc_spans *spans, uint32_t *id, struct sc_access_change *change)
 {
     while (++*id < sc_pool_first_unused(&spans->pool)) {

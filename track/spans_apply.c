@@ -20,16 +20,17 @@ struct piece {
     bool applied;
 };
 
-/* Makes the other span any change of the piece needless? It allows no more than `of`, so the end of
- * `of` changes nothing; if its system call was made, nor does the beginning. On a page with a
- * thousand spans the first one mostly decides. */
+/* Makes the other span (a run of protected pages) any system call for the piece needless? It allows
+ * no more than the piece's span, so the end of that changes nothing; if its own system call was
+ * made, nor does the beginning. On a page with a thousand spans the first one mostly decides. */
 static bool overrides_piece(const struct sc_span *span, const struct piece *piece)
 {
     return span->access >= piece->of->access && (!piece->of->live || !span->unapplied);
 }
 
-/* Cuts the piece where the other span begins or ends, and takes that span's access into account.
- * Returns false if no further span matters, as this one makes a system call needless. */
+/* Cuts the piece where the other span (a run of protected pages) begins or ends, and takes that
+ * span's access into account. Returns false if no further span matters, as this one makes a system
+ * call needless. */
 static bool narrow_piece(struct piece *piece, const struct sc_span *span)
 {
     if (sc_span_start(span) > piece->at) {
@@ -49,8 +50,8 @@ static bool narrow_piece(struct piece *piece, const struct sc_span *span)
     return !piece->overridden;
 }
 
-/* Returns the next piece of the span for which no system call was considered yet. If no other span
- * lives, that is the whole rest. */
+/* Returns the next piece of the span (a run of protected pages) for which no system call was
+ * considered yet. If no other span lives, that is the whole rest. */
 static struct piece next_piece(struct sc_spans *spans, const struct sc_span *span)
 {
     struct piece piece = {
@@ -69,9 +70,10 @@ static struct piece next_piece(struct sc_spans *spans, const struct sc_span *spa
     return piece;
 }
 
-/* Is a system call needed for the piece? For a new span, if the pages are to have its access and
- * have not got it already by another span. For an ended one, if what is left on the pages allows
- * more: if not, another span has the pages protected, and its own end will be seen to. */
+/* Is a system call needed for the piece? For a new span (a run of protected pages), if the pages
+ * are to have its access and have not got it already by another span. For an ended one, if what is
+ * left on the pages allows more: if not, another span has the pages protected, and its own end will
+ * be seen to. */
 static bool must_apply(const struct sc_span *span, const struct piece *piece)
 {
     if (piece->overridden)
@@ -81,7 +83,8 @@ static bool must_apply(const struct sc_span *span, const struct piece *piece)
     return piece->access < span->access;
 }
 
-/* Removes the span from its stripe's list of those whose system call is outstanding. */
+/* Removes the span (a run of protected pages) from its stripe's list of those whose system call is
+ * outstanding. */
 static void unlink_unapplied(struct sc_spans *spans, uint32_t id)
 {
     uint32_t *link = &spans->unapplied[sc_spans_stripe_of(spans, sc_spans_at(spans, id))];
@@ -91,8 +94,8 @@ static void unlink_unapplied(struct sc_spans *spans, uint32_t id)
 }
 
 /* The span's system call is not outstanding any more: none is needed, it was made, or the thread
- * that has locked the stripe makes it. Corrects the counts by which readers see that nothing is
- * left to do. */
+ * that has locked the stripe (pages that share a lock) makes it. Corrects the counts by which
+ * readers see that nothing is left to do. */
 static void set_applied(struct sc_spans *spans, uint32_t id)
 {
     struct sc_span *span = sc_spans_at(spans, id);
@@ -114,8 +117,8 @@ static void set_unused(struct sc_spans *spans, uint32_t id)
     atomic_fetch_sub_explicit(&spans->busy, 1, memory_order_relaxed);
 }
 
-/* All pieces of the span are seen to. One that lives stays, to be ended; the record of one that has
- * ended is freed. */
+/* All pieces of the span (a run of protected pages) are seen to. One that lives stays, to be ended;
+ * the record of one that has ended is freed. */
 static void finish_applying(struct sc_spans *spans, uint32_t id)
 {
     set_applied(spans, id);
@@ -125,8 +128,9 @@ static void finish_applying(struct sc_spans *spans, uint32_t id)
     sc_pool_release(&spans->pool, id);
 }
 
-/* Are all pages of the span simply to be unprotected? The caller joins such spans to one system
- * call. Not if other spans are on some pages, or some were unprotected already. */
+/* Are all pages of the span (a run of protected pages) simply to be unprotected? The caller joins
+ * such spans to one system call. Not if other spans are on some pages, or some were unprotected
+ * already. */
 static bool is_to_be_unprotected(struct sc_spans *spans, const struct sc_span *span)
 {
     if (span->live || span->applied_to != sc_span_start(span))
@@ -136,9 +140,9 @@ static bool is_to_be_unprotected(struct sc_spans *spans, const struct sc_span *s
            must_apply(span, &piece);
 }
 
-/* Extends the system call, which unprotects pages, over adjoining pages of the next spans in the
- * list: operations on neighbouring pages often end together. Those spans come to their turn, and
- * have nothing left to do. */
+/* Extends the system call, which unprotects pages, over adjoining pages of the next spans (runs of
+ * protected pages) in the list: operations on neighbouring pages often end together. Those spans
+ * come to their turn, and have nothing left to do. */
 static void unprotect_with_neighbours(struct sc_spans *spans, struct sc_access_change *change)
 {
     uint32_t id = sc_spans_at(spans, change->span)->unapplied_next;
@@ -155,9 +159,10 @@ static void unprotect_with_neighbours(struct sc_spans *spans, struct sc_access_c
     }
 }
 
-/* Returns the next outstanding system call of the stripe, for the first piece of the first span in
- * its list. If the span has no piece left it leaves the list, and its record is freed if it has
- * ended. The caller makes the call and comes again. */
+/* Returns the next outstanding system call of the stripe (pages that share a lock), for the first
+ * piece of the first span (a run of protected pages) in its list. If the span has no piece left it
+ * leaves the list, and its record is freed if it has ended. The caller makes the call and comes
+ * again. */
 bool sc_spans_apply(struct sc_spans *spans, unsigned stripe, struct sc_access_change *change)
 {
     SC_ASSERT_GUARDED(&spans->pool);
@@ -179,8 +184,8 @@ bool sc_spans_apply(struct sc_spans *spans, unsigned stripe, struct sc_access_ch
     return true;
 }
 
-/* Linux has refused to unprotect the pages: the spans over which the call was extended have to make
- * theirs by themselves. */
+/* Linux has refused to unprotect the pages: the spans (runs of protected pages) over which the call
+ * was extended have to make theirs by themselves. */
 static void restart_neighbours(struct sc_spans *spans, const struct sc_access_change *change)
 {
     uintptr_t end = change->address + change->size_bytes;
@@ -195,7 +200,8 @@ static void restart_neighbours(struct sc_spans *spans, const struct sc_access_ch
 
 /* The system call has failed (a process has a limit of mappings). If it was to protect pages, the
  * caller ends the guard of the operation, whose id is returned. If it was to unprotect them, the
- * span moves to the list of refused ones, to be tried again: its pages must not stay protected. */
+ * span (a run of protected pages) moves to the list of refused ones, to be tried again: its pages
+ * must not stay protected. */
 uint32_t sc_spans_refuse(struct sc_spans *spans, const struct sc_access_change *change)
 {
     SC_ASSERT_GUARDED(&spans->pool);
@@ -239,8 +245,9 @@ static bool is_stripe_locked(const struct sc_spans *spans, const struct sc_span 
     return sc_spans_locked_stripes >> sc_spans_stripe_of(spans, span) & 1;
 }
 
-/* Can one system call, for `piece`, do all that the span needs? The span has just become
- * outstanding. If its list has a newer head, it was there before and may be done in part. */
+/* Can one system call, for `piece`, do all that the span (a run of protected pages) needs? The span
+ * has just become outstanding. If its list has a newer head, it was there before and may be done in
+ * part. */
 static bool is_one_call(struct sc_spans *spans, uint32_t id, struct piece *piece)
 {
     const struct sc_span *span = sc_spans_at(spans, id);
@@ -250,8 +257,8 @@ static bool is_one_call(struct sc_spans *spans, uint32_t id, struct piece *piece
     return piece->until == sc_span_end(span);
 }
 
-/* The span needs no system call, or the thread that has locked the stripe makes it (it is due):
- * nobody else is to look for it. */
+/* The span (a run of protected pages) needs no system call, or the thread that has locked the
+ * stripe (pages that share a lock) makes it (it is due): nobody else is to look for it. */
 static void remove_unapplied(struct sc_spans *spans, uint32_t id)
 {
     unsigned stripe = sc_spans_stripe_of(spans, sc_spans_at(spans, id));
@@ -260,9 +267,9 @@ static void remove_unapplied(struct sc_spans *spans, uint32_t id)
         sc_spans_changed_stripes &= ~(UINT64_C(1) << stripe);
 }
 
-/* A span began in a stripe that this thread has locked: keeps its system call for the thread to
- * make. If none is needed the span is done. One that needs several calls, or comes second in the
- * stripe, is left outstanding, as others are. */
+/* A span (a run of protected pages) began in a stripe (pages that share a lock) that this thread
+ * has locked: keeps its system call for the thread to make. If none is needed the span is done. One
+ * that needs several calls, or comes second in the stripe, is left outstanding, as others are. */
 void sc_spans_begin_due(struct sc_spans *spans, uint32_t id)
 {
     struct sc_span *span = sc_spans_at(spans, id);
@@ -278,10 +285,10 @@ void sc_spans_begin_due(struct sc_spans *spans, uint32_t id)
     remove_unapplied(spans, id);
 }
 
-/* A span ended in a stripe that this thread has locked: lists its system call for the thread to
- * make, several together. Not if the span's own beginning still waits there, if it needs several
- * calls, or if other spans leave the pages protected in part: then it stays outstanding. If no call
- * is needed at all its record is freed. */
+/* A span (a run of protected pages) ended in a stripe (pages that share a lock) that this thread
+ * has locked: lists its system call for the thread to make, several together. Not if the span's own
+ * beginning still waits there, if it needs several calls, or if other spans leave the pages
+ * protected in part: then it stays outstanding. If no call is needed at all its record is freed. */
 void sc_spans_end_due(struct sc_spans *spans, uint32_t id)
 {
     struct sc_span *span = sc_spans_at(spans, id);
@@ -309,8 +316,8 @@ void sc_spans_end_due(struct sc_spans *spans, uint32_t id)
     atomic_store_explicit(&spans->due_ended[stripe], id, memory_order_release);
 }
 
-/* Returns the stripes that a thread had better lock before it ends operations of the stream. Some
- * may be missing, which costs time alone. */
+/* Returns the stripes (sets of pages that share a lock) that a thread had better lock before it
+ * ends operations of the stream. Some may be missing, which costs time alone. */
 uint64_t sc_spans_stripes_of_stream(const struct sc_spans *spans, uint32_t stream)
 {
     return atomic_load_explicit(&spans->stream_stripes[stream % 64], memory_order_relaxed);
@@ -318,8 +325,9 @@ uint64_t sc_spans_stripes_of_stream(const struct sc_spans *spans, uint32_t strea
 
 /* ---- applying what is due, without the tracker's lock ---- */
 
-/* Extends the system call, which unprotects pages, over those of the next due spans in the list, as
- * long as they adjoin. */
+/* Extends the system call, which unprotects pages, over those of the next due (left to the thread
+ * that has locked the stripe) spans (runs of protected pages) in the list, as long as they adjoin.
+ */
 static void extend_over_neighbours(struct sc_spans *spans, struct sc_access_change *change)
 {
     uint32_t id = sc_spans_at(spans, change->span)->unapplied_next;
@@ -334,8 +342,9 @@ static void extend_over_neighbours(struct sc_spans *spans, struct sc_access_chan
     }
 }
 
-/* Returns the next system call that the thread which has locked the stripe is to make. Ends come
- * first, since the new span may be on the same pages. */
+/* Returns the next system call that the thread which has locked the stripe (pages that share a
+ * lock) is to make. Ends come first, since the new span (a run of protected pages) may be on the
+ * same pages. */
 bool sc_spans_next_due(struct sc_spans *spans, unsigned stripe, struct sc_access_change *change)
 {
     uint32_t id = atomic_load_explicit(&spans->due_ended[stripe], memory_order_relaxed);
@@ -350,8 +359,8 @@ bool sc_spans_next_due(struct sc_spans *spans, unsigned stripe, struct sc_access
     return true;
 }
 
-/* A due system call was made or has failed: takes the first span that it covers out of the stripe's
- * list; 0: no more. */
+/* A due (left to the thread that has locked the stripe) system call was made or has failed: takes
+ * the first span (a run of protected pages) that it covers out of the stripe's list; 0: no more. */
 static uint32_t pop_due_end(struct sc_spans *spans, unsigned stripe,
                             const struct sc_access_change *change)
 {
@@ -363,8 +372,8 @@ static uint32_t pop_due_end(struct sc_spans *spans, unsigned stripe,
     return id;
 }
 
-/* The pages of an ended span were unprotected, without the tracker's lock. Lists its record, for a
- * thread that has the lock to return it to the pool. */
+/* The pages of an ended span (a run of protected pages) were unprotected, without the tracker's
+ * lock. Lists its record, for a thread that has the lock to return it to the pool. */
 static void set_applied_without_lock(struct sc_spans *spans, uint32_t id)
 {
     struct sc_span *span = sc_spans_at(spans, id);
@@ -377,8 +386,9 @@ static void set_applied_without_lock(struct sc_spans *spans, uint32_t id)
                                                   memory_order_relaxed));
 }
 
-/* A due system call was made or has failed: if it was the beginning of a span (it does not give all
- * access), nothing is due for it any more. Returns whether it was. */
+/* A due (left to the thread that has locked the stripe) system call was made or has failed: if it
+ * was the beginning of a span (it does not give all access), nothing is due for it any more.
+ * Returns whether it was. */
 static bool pop_due_beginning(struct sc_spans *spans, unsigned stripe,
                               const struct sc_access_change *change)
 {
@@ -390,7 +400,8 @@ static bool pop_due_beginning(struct sc_spans *spans, unsigned stripe,
 }
 
 /* Clears the stripe's bits, by which others see that a thread has still to unprotect pages there,
- * if it has not. Nobody else adds ends: the thread has locked the stripe. */
+ * if it has not. Nobody else adds ends: the thread has locked the stripe (pages that share a lock).
+ */
 static void clear_due_stripe(struct sc_spans *spans, unsigned stripe)
 {
     if (atomic_load_explicit(&spans->due_ended[stripe], memory_order_relaxed))
@@ -399,8 +410,9 @@ static void clear_due_stripe(struct sc_spans *spans, unsigned stripe)
     atomic_store_explicit(&spans->due_streams[stripe], 0, memory_order_release);
 }
 
-/* The system call was made: removes what was due for it, a beginning or all the ends that it
- * covered. */
+/* The thread that has locked the stripe (pages that share a lock) has made the system call: nothing
+ * is left to do for what it covered, the beginning of a span (a run of protected pages) or the ends
+ * of several. */
 void sc_spans_note_applied(struct sc_spans *spans, unsigned stripe,
                            const struct sc_access_change *change)
 {
@@ -411,8 +423,9 @@ void sc_spans_note_applied(struct sc_spans *spans, unsigned stripe,
     clear_due_stripe(spans, stripe);
 }
 
-/* The system call has failed. The ended spans that it covered become outstanding like others, to be
- * tried later. False: it was the beginning of a span, which the caller gives up. */
+/* The system call has failed. The ended spans (runs of protected pages) that it covered become
+ * outstanding like others, to be tried later. False: it was the beginning of a span, which the
+ * caller gives up. */
 bool sc_spans_postpone(struct sc_spans *spans, unsigned stripe,
                        const struct sc_access_change *change)
 {

@@ -28,6 +28,8 @@ enum { RETIRE_BATCH = 256 };
 
 struct sc_track sc_track;
 
+/* Initialises all parts of the tracker: order, operations, held memory, graphs, events, device
+ * memory. Debug builds check from now on that the parts are used under its lock. 0 or -ENOMEM. */
 int sc_track_init(struct sc_track *track)
 {
     track->lock = (struct sc_brief_lock){0};
@@ -68,6 +70,8 @@ void sc_track_leave(const struct sc_track_scope *scope) SC_UNFOLLOWED
     unlock(scope->track);
 }
 
+/* Sets two options before the first stream is known: whether device memory is watched, and whether
+ * pages stay protected until the program has waited (strict=1). */
 void sc_track_start(struct sc_track *track, bool watches_device, bool guards_until_known)
 {
     track->front.watches_device = watches_device;
@@ -97,8 +101,8 @@ uint32_t sc_track_add_stream(struct sc_track *track, enum sc_stream_kind kind, u
     return id;
 }
 
-/* Removes a stream whose handle is destroyed. The slots that it keeps for its next snapshots go
- * back first. */
+/* Removes a stream whose handle is destroyed. The slots (places of snapshots) that it keeps for its
+ * next snapshots go back first. */
 void sc_track_remove_stream(struct sc_track *track, uint32_t stream)
 {
     lock(track);
@@ -128,8 +132,8 @@ void sc_track_begin_call(struct sc_track *track, uint32_t stream, struct sc_orde
         begin_call_locked(track, stream, call);
 }
 
-/* Returns the point of all that a call under way comes after, or of the stream if the call needed
- * no beginning. */
+/* Returns the point (work issued so far) of all that a call under way comes after, or of the stream
+ * if the call needed no beginning. */
 struct sc_point sc_track_call_point(struct sc_track *track, uint32_t stream,
                                     const struct sc_order_call *call)
 {
@@ -149,8 +153,8 @@ void sc_track_end_call(struct sc_track *track, struct sc_order_call *call, bool 
     unlock(track);
 }
 
-/* Returns the point that a synchronise of this kind waits for: of the stream, of its context's
- * legacy stream (with the blocking streams), or of the whole context. */
+/* Returns the point (work issued so far) that a synchronise of this kind waits for: of the stream,
+ * of its context's legacy stream (with the blocking streams), or of the whole context. */
 static struct sc_point point_locked(struct sc_track *track, uint32_t stream, enum sc_scope scope)
     SC_REQUIRES(*track)
 {
@@ -163,9 +167,9 @@ static struct sc_point point_locked(struct sc_track *track, uint32_t stream, enu
     return sc_order_point(&track->order, stream);
 }
 
-/* Answers without the lock if the wait is for one stream that has joined no other: its point is a
- * number. A wait for the legacy stream (SC_SCOPE_LEGACY) by a stream of another kind covers the
- * blocking streams as well. */
+/* Answers without the lock if the wait is for one stream that has joined no other: its point (work
+ * issued so far) is a number. A wait for the legacy stream (SC_SCOPE_LEGACY) by a stream of another
+ * kind covers the blocking streams as well. */
 struct sc_point sc_track_sync_point(struct sc_track *track, uint32_t stream, enum sc_scope scope)
 {
     struct sc_point point;
@@ -191,8 +195,8 @@ void sc_track_note_stream_wait(struct sc_track *track, uint32_t stream, uint32_t
     unlock(track);
 }
 
-/* For an event whose point has a clock (numbers of several streams): references to clocks are
- * counted under the tracker's lock, so the copy is made there. */
+/* For an event whose point (work issued so far) has a clock (numbers of several streams):
+ * references to clocks are counted under the tracker's lock, so the copy is made there. */
 static __attribute__((noinline)) void event_point_locked(struct sc_track *track, uintptr_t event,
                                                          struct sc_point *point)
 {
@@ -212,9 +216,9 @@ struct sc_point sc_track_event_point(struct sc_track *track, uintptr_t event)
     return point;
 }
 
-/* Does the host know all of the event's point to be done? Told without the lock, and only if the
- * point is a number of a stream all of whose work is known done. Other points also stand for what
- * the stream had joined when the event was recorded. */
+/* Does the host know all of the event's point (work issued so far) to be done? Told without the
+ * lock, and only if the point is a number of a stream all of whose work is known done. Other points
+ * also stand for what the stream had joined when the event was recorded. */
 static bool is_all_known(struct sc_track *track, const struct sc_point *point)
 {
     return point->stream && !point->legacy && !point->joined &&
@@ -222,7 +226,7 @@ static bool is_all_known(struct sc_track *track, const struct sc_point *point)
 }
 
 /* The host is about to wait for the event. What the host knows already is not looked at again after
- * the wait: then an empty point is stored. */
+ * the wait: then an empty point (work issued so far) is stored. */
 void sc_track_event_work(struct sc_track *track, uintptr_t event, struct sc_point *point,
                          struct sc_behind *behind)
 {
@@ -291,11 +295,11 @@ void sc_track_compare_sources(struct sc_track *track, const struct sc_point *poi
     while (comparisons->count && sc_comparisons_may_be_needed(&track->order, point));
 }
 
-/* Ends all operations that the point covers, since the host has waited for them. Only the point's
- * stream has operations to forget if the point is of one stream, unless another thread is still
- * forgetting what the point leaves out because the host knows it already. Where a wait of unseen
- * end (one that no call tells the end of) is over, the pages of operations behind it are protected
- * from now on. */
+/* Ends all operations that the point (work issued so far) covers, since the host has waited for
+ * them. Only the point's stream has operations to forget if the point is of one stream, unless
+ * another thread is still forgetting what the point leaves out because the host knows it already.
+ * Where a wait of unseen end (one that no call tells the end of) is over, the pages of operations
+ * behind it are protected from now on. */
 void sc_track_note_known(struct sc_track *track, struct sc_point *point,
                          const struct sc_comparisons *comparisons, struct sc_ops *overwritten)
 {
@@ -332,7 +336,8 @@ struct sc_unseen_mark sc_track_find_unseen_before(struct sc_track *track, uint32
     return behind;
 }
 
-/* Releases a point. One without a clock holds no reference. */
+/* Releases a point (work issued so far). One without a clock (what was waited for on other streams)
+ * holds no reference. */
 void sc_track_release_point(struct sc_track *track, struct sc_point *point)
 {
     if (!point->joined)
@@ -342,9 +347,9 @@ void sc_track_release_point(struct sc_track *track, struct sc_point *point)
     unlock(track);
 }
 
-/* Begins the record of an event on a stream that may come after others, and takes the point that
- * the event will stand for. On a legacy stream among blocking ones the record is work, whose call
- * lasts until the driver has answered; elsewhere it is none and ends here. */
+/* Begins the record of an event on a stream that may come after others, and takes the point (work
+ * issued so far) that the event will stand for. On a legacy stream among blocking ones the record
+ * is work, whose call lasts until the driver has answered; elsewhere it is none and ends here. */
 static __attribute__((noinline)) void begin_record_locked(struct sc_track *track, uint32_t stream,
                                                           struct sc_order_call *call,
                                                           struct sc_point *point)
@@ -357,8 +362,9 @@ static __attribute__((noinline)) void begin_record_locked(struct sc_track *track
     unlock(track);
 }
 
-/* Takes the point that the event will stand for, before the driver is called. A stream that has
- * joined no other has a number for a point, and the call needs no end (stream 0). */
+/* Takes the point (work issued so far) that the event will stand for, before the driver is called.
+ * A stream that has joined no other has a number for a point, and the call needs no end (stream 0).
+ */
 void sc_track_begin_record(struct sc_track *track, uint32_t stream, struct sc_order_call *call,
                            struct sc_point *point)
 {
@@ -378,8 +384,8 @@ void sc_track_end_record(struct sc_track *track, struct sc_order_call *call, boo
     unlock(track);
 }
 
-/* sc_track_set_event for an event that has no record yet, or where a point has a clock: clocks are
- * counted under the tracker's lock. */
+/* sc_track_set_event for an event that has no record yet, or where a point (work issued so far) has
+ * a clock (what was waited for on other streams): clocks are counted under the tracker's lock. */
 static __attribute__((noinline)) void set_event_locked(struct sc_track *track, uintptr_t event,
                                                        struct sc_point *point)
 {
@@ -388,7 +394,7 @@ static __attribute__((noinline)) void set_event_locked(struct sc_track *track, u
     unlock(track);
 }
 
-/* The driver has recorded the event: it stands for the point from now on. */
+/* The driver has recorded the event: it stands for the point (work issued so far) from now on. */
 void sc_track_set_event(struct sc_track *track, uintptr_t event, struct sc_point *point)
 {
     if (!sc_events_set_plain(&track->events, event, point))
@@ -397,7 +403,8 @@ void sc_track_set_event(struct sc_track *track, uintptr_t event, struct sc_point
 
 /* Is it clear, without the lock, that a wait for the event orders nothing, since the host knows all
  * of it to be done? Not on a legacy stream among blocking ones: there the wait is work, and others
- * come after it. Nor if the point has a clock, which needs the lock. */
+ * come after it. Nor if the point (work issued so far) has a clock (what was waited for on other
+ * streams), which needs the lock. */
 static bool is_known_without_lock(struct sc_track *track, uint32_t stream, uintptr_t event)
 {
     struct sc_point point;
@@ -481,26 +488,32 @@ struct sc_stream_view sc_track_stream(struct sc_track *track, uint32_t id)
     };
 }
 
+/* The number of the stream's last operation, read without the lock. */
 uint64_t sc_track_issued(struct sc_track *track, uint32_t stream)
 {
     return sc_order_issued(&track->order, stream);
 }
 
+/* Has the device finished the operation, as far as was asked? That orders nothing. */
 bool sc_track_is_complete(struct sc_track *track, const struct sc_ticket *ticket)
 {
     return sc_order_complete(&track->order, ticket);
 }
 
+/* Has the host waited for the operation, or for something after it? */
 bool sc_track_is_known_done(struct sc_track *track, const struct sc_ticket *ticket)
 {
     return sc_order_known_done(&track->order, ticket);
 }
 
+/* Would a wait for the stream teach the host nothing? */
 bool sc_track_is_all_known(struct sc_track *track, uint32_t stream)
 {
     return sc_order_is_all_known(&track->order, stream);
 }
 
+/* May the stream's next call come after other streams' work, for one of these reasons (ties)? Asked
+ * without the lock. */
 bool sc_track_is_tied(struct sc_track *track, uint32_t stream, unsigned ties)
 {
     return sc_order_is_tied(&track->order, stream, ties);
@@ -514,6 +527,7 @@ bool sc_track_is_context_known(struct sc_track *track, uint32_t legacy)
            sc_order_is_context_known(&track->order, legacy);
 }
 
+/* Do pages stay protected until the program has waited, and not only until the copy is complete? */
 bool sc_track_guards_until_known(struct sc_track *track)
 {
     return track->inflight.guard_until_known;
@@ -630,8 +644,8 @@ static bool lists_byte(const struct sc_kernel_host *host, uintptr_t address)
 }
 
 /* Keeps the addresses among a kernel's parameters that lie in pinned or registered memory, each
- * once. The digest of a small range there tells later whether the kernel has set a flag (a word by
- * which it tells the host how far it has come). */
+ * once. The digest of a small range (host memory known to the driver) there tells later whether the
+ * kernel has set a flag (a word by which it tells the host how far it has come). */
 void sc_track_find_kernel_host(struct sc_track *track, const uintptr_t *addresses, unsigned count,
                                struct sc_kernel_host *host)
 {
@@ -651,7 +665,8 @@ void sc_track_find_kernel_host(struct sc_track *track, const uintptr_t *addresse
 }
 
 /* Before a launch that has addresses of host memory: compares the sources of copies there for the
- * last time, since the kernel may correctly write them. A range without such copies is left out. */
+ * last time, since the kernel may correctly write them. A range (host memory known to the driver)
+ * without such copies is left out. */
 void sc_track_seal_for_kernel(struct sc_track *track, const struct sc_kernel_host *host,
                               const struct sc_op_info *later, struct sc_ops *overwritten)
 {
@@ -666,8 +681,8 @@ void sc_track_seal_for_kernel(struct sc_track *track, const struct sc_kernel_hos
     unlock(track);
 }
 
-/* Records the operations of one call, as of a graph's launch, all with the ticket of the first one.
- * No wait can end one of them before the others. */
+/* Records the operations of one call, as of a graph's launch, all with the ticket (stream and
+ * number) of the first one. No wait can end one of them before the others. */
 void sc_track_issue_one(struct sc_track *track, struct sc_op_info *infos, unsigned count)
 {
     SC_OPS(unused);

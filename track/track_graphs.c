@@ -14,8 +14,8 @@
 
 /* ---- what graphs name ---- */
 
-/* Returns the allocation with which the bytes of the use are freed: the range in which they lie. Of
- * size 0: not known. */
+/* Returns the allocation with which the bytes of the use are freed: the range (host memory known to
+ * the driver) in which they lie. Of size 0: not known. */
 static struct sc_graph_bounds range_bounds(struct sc_track *track, const struct sc_graph_use *use)
 {
     struct sc_graph_bounds bounds = {0};
@@ -132,8 +132,9 @@ static void unjudge_notified_ops(struct sc_track *track, uint32_t exec, uint32_t
     }
 }
 
-/* Returns what the host knows when a node has told it that all work up to this stage is done.
- * `before`: the point before the launch, if no operation is of these stages. */
+/* Returns what the host knows when a node has told it that all work up to this stage (the work of
+ * whose end one node tells the host) is done. `before`: the point before the launch, if no
+ * operation is of these stages. */
 static struct sc_point point_of_stage(const struct sc_point *before, const struct sc_stages *stages,
                                       unsigned stage)
 {
@@ -164,9 +165,9 @@ void sc_track_note_launch_records(struct sc_track *track, uint32_t exec, struct 
     unlock(track);
 }
 
-/* Issues the operation of the last launch again, with a new ticket. Returns false if something
- * about it has to be looked at: it is gone, was made by another call, is ordered less or more
- * surely, conflicts with other work, or its pages or source have changed. */
+/* Issues the operation of the last launch again, with a new ticket (stream and number). Returns
+ * false if something about it has to be looked at: it is gone, was made by another call, is ordered
+ * less or more surely, conflicts with other work, or its pages or source have changed. */
 static bool issue_run_again(struct sc_track *track, const struct sc_relaunch *launch,
                             const struct sc_graph_use *run)
 {
@@ -191,8 +192,8 @@ static bool issue_run_again(struct sc_track *track, const struct sc_relaunch *la
 }
 
 /* The short way to record a launch of an exec on the stream of its last one: its operations get new
- * tickets, in order. Stops at the first for which that does not do; the caller issues the rest.
- * Only if there is no rest is the launch noted here. */
+ * tickets (stream and number), in order. Stops at the first for which that does not do; the caller
+ * issues the rest. Only if there is no rest is the launch noted here. */
 void sc_track_relaunch(struct sc_track *track, struct sc_relaunch *launch)
 {
     lock(track);

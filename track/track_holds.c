@@ -68,9 +68,9 @@ static bool make_hold(struct sc_track *track, struct sc_deallocation *request)
     return true;
 }
 
-/* An early access is about to wait for the operations: makes a hold that keeps no memory and ends
- * with them, which wakes the thread. Without room for all of them none is made, since it would end
- * too early. */
+/* An early access is about to wait for the operations: makes a hold of a kind that keeps no memory,
+ * and whose end wakes the thread. Without room for all of the operations none is made, since it
+ * would end too early. */
 void sc_track_add_wait(struct sc_track *track, const struct sc_ops *ops,
                        struct sc_deallocation *request)
 {
@@ -128,8 +128,9 @@ void sc_track_note_allocated(struct sc_track *track, uintptr_t address, size_t s
     unlock(track);
 }
 
-/* The memory goes back to the driver when the hold ends, which another thread may do at any time
- * after this: so its range is removed now. A range at the address is a new one after that. */
+/* The memory goes back to the driver when the hold (memory kept after a free) ends, which another
+ * thread may do at any time after this: so its range is removed now. A range at the address is a
+ * new one after that. */
 static void remove_range_of_hold(struct sc_track *track, const struct sc_deallocation *request)
 {
     uint32_t range = sc_grid_find_at_locked(&track->inflight.range_grid, request->address);
@@ -157,9 +158,9 @@ static bool find_judged(struct sc_track *track, struct sc_deallocation *request,
 }
 
 /* A call takes memory away: finds what is in flight there, keeps the memory for it if that is asked
- * for, and forgets the operations, unless the memory stays or the caller has to wait. The hold is
- * made first, while the operations are known. Graphs that use the memory are told; `settles` means
- * that nothing is kept for them. */
+ * for, and forgets the operations, unless the memory stays or the caller has to wait. The hold
+ * (memory kept after a free) is made first, while the operations are known. Graphs that use the
+ * memory are told; `settles` means that nothing is kept for them. */
 void sc_track_deallocate(struct sc_track *track, struct sc_deallocation *request)
 {
     bool to_be_held = false;
@@ -186,7 +187,8 @@ void sc_track_deallocate(struct sc_track *track, struct sc_deallocation *request
     unlock(track);
 }
 
-/* Is anything known of the memory: an operation in flight, a range, or a hold? */
+/* Is anything known of the memory: an operation in flight, a range, or a hold (memory kept after a
+ * free)? */
 bool sc_track_overlaps(struct sc_track *track, uintptr_t address, size_t size_bytes)
 {
     lock(track);
@@ -228,8 +230,8 @@ struct sc_release sc_track_take_ready(struct sc_track *track, uint64_t after_age
     return release;
 }
 
-/* Is memory in the interval kept by a hold of this kind? Mostly there is none, which is told
- * without the lock. */
+/* Is memory in the interval kept by a hold (memory kept after a free) of this kind? Mostly there is
+ * none, which is told without the lock. */
 bool sc_track_is_held(struct sc_track *track, uintptr_t address, size_t size_bytes, unsigned mask)
 {
     if (!sc_holds_may_overlap(&track->holds, address, size_bytes ? size_bytes : 1))

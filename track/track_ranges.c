@@ -32,8 +32,8 @@ void sc_track_add_range(struct sc_track *track, uintptr_t address, size_t size_b
     unlock(track);
 }
 
-/* Reads the range with this id, without the lock. It may have been removed: then it has no bytes.
- */
+/* Reads the range (host memory known to the driver) with this id, without the lock. It may have
+ * been removed: then it has no bytes. */
 inline __attribute__((always_inline)) struct sc_range_info
 sc_track_reread_range(struct sc_track *track, uint32_t id)
 {
@@ -61,21 +61,21 @@ enum { RANGES_REMEMBERED = 4, PLACE_SHIFT = 16, BLOCK_SHIFT = 21 };
 static __thread _Atomic uint64_t last_ranges[RANGES_REMEMBERED]
     __attribute__((tls_model("initial-exec")));
 
-static inline _Atomic uint64_t *last_byte_of(uintptr_t address)
+static inline _Atomic uint64_t *remembered_at(uintptr_t address)
 {
     return &last_ranges[((address >> PLACE_SHIFT) + (address >> BLOCK_SHIFT)) % RANGES_REMEMBERED];
 }
 
-/* The version of all ranges, in the upper half of a word: it changes when a range comes or goes,
- * and what a thread remembers is old then. */
+/* The version of all ranges (host memory known to the driver), in the upper half of a word: it
+ * changes when a range comes or goes, and what a thread remembers is old then. */
 static uint64_t version_of_ranges(struct sc_track *track)
 {
     return atomic_load_explicit(&track->inflight.range_grid.version, memory_order_acquire) << 32;
 }
 
-/* Looks the range at the address up, and remembers it, with the version of the ranges, for this
- * thread's next look-up. If ranges are being changed, looks under the lock. Tests have trackers of
- * their own, for which nothing is remembered. */
+/* Looks the range (host memory known to the driver) at the address up, and remembers it, with the
+ * version of the ranges, for this thread's next look-up. If ranges are being changed, looks under
+ * the lock. Tests have trackers of their own, for which nothing is remembered. */
 static __attribute__((noinline)) uint32_t look_for_range(struct sc_track *track, uintptr_t address)
 {
     uint64_t version = version_of_ranges(track);
@@ -85,12 +85,13 @@ static __attribute__((noinline)) uint32_t look_for_range(struct sc_track *track,
         id = sc_grid_find_at_locked(&track->inflight.range_grid, address);
         unlock(track);
     } else if (track == &sc_track && id) {
-        atomic_store_explicit(last_byte_of(address), version | id, memory_order_relaxed);
+        atomic_store_explicit(remembered_at(address), version | id, memory_order_relaxed);
     }
     return id;
 }
 
-/* Does the range contain the interval? Written so that no sum overflows. */
+/* Does the range (host memory known to the driver) contain the interval? Written so that no sum
+ * overflows. */
 static inline bool covers(const struct sc_range *range, uintptr_t address, size_t size_bytes)
 {
     uintptr_t start = atomic_load_explicit(&range->node.address, memory_order_relaxed);
@@ -98,11 +99,11 @@ static inline bool covers(const struct sc_range *range, uintptr_t address, size_
     return address - start < range_bytes && size_bytes <= range_bytes - (address - start);
 }
 
-/* Returns the range that this thread remembers for the address, if no range came or went since and
- * it contains the interval; 0: look it up. */
+/* Returns the range (host memory known to the driver) that this thread remembers for the address,
+ * if no range came or went since and it contains the interval; 0: look it up. */
 static inline uint32_t find_remembered(struct sc_track *track, uintptr_t address, size_t size_bytes)
 {
-    uint64_t known = atomic_load_explicit(last_byte_of(address), memory_order_relaxed);
+    uint64_t known = atomic_load_explicit(remembered_at(address), memory_order_relaxed);
     uint32_t id = (uint32_t)known;
     return id && known - id == version_of_ranges(track) && track == &sc_track &&
                    covers(sc_inflight_range(&track->inflight, id), address, size_bytes)
@@ -110,7 +111,8 @@ static inline uint32_t find_remembered(struct sc_track *track, uintptr_t address
                : 0;
 }
 
-/* Returns the range that contains the whole interval. An empty interval is in none. */
+/* Returns the range (host memory known to the driver) that contains the whole interval. An empty
+ * interval is in none. */
 uint32_t sc_track_range_of(struct sc_track *track, uintptr_t address, size_t size_bytes)
 {
     uint32_t id = find_remembered(track, address, size_bytes);
@@ -122,7 +124,7 @@ uint32_t sc_track_range_of(struct sc_track *track, uintptr_t address, size_t siz
                : 0;
 }
 
-/* Returns the range at the address, mostly without a look-up. */
+/* Returns the range (host memory known to the driver) at the address, mostly without a look-up. */
 struct sc_range_info sc_track_find_range(struct sc_track *track, uintptr_t address)
 {
     uint32_t id = find_remembered(track, address, 1);
@@ -148,8 +150,8 @@ bool sc_track_may_be_host(struct sc_track *track, uintptr_t address)
     return id != 0;
 }
 
-/* May an operation of this direction and stream conflict with one in flight in the range, or with
- * one in no range? Told by counts, without the lock. */
+/* May an operation of this direction and stream conflict with one in flight in the range (host
+ * memory known to the driver), or with one in no range? Told by counts, without the lock. */
 bool sc_track_may_conflict(struct sc_track *track, uint32_t range, enum sc_direction direction,
                            uint32_t stream)
 {
@@ -159,7 +161,8 @@ bool sc_track_may_conflict(struct sc_track *track, uint32_t range, enum sc_direc
            (range && sc_inflight_may_conflict(sc_inflight_range(inflight, range), writes, stream));
 }
 
-/* May sources of other pinned memory lie on a page of the range? */
+/* May sources of other pinned memory lie on a page of the range (host memory known to the driver)?
+ */
 static bool has_sources_beside(struct sc_inflight *inflight, uint32_t range)
 {
     return atomic_load_explicit(&inflight->neighbour_source_count, memory_order_relaxed) != 0 &&
@@ -179,13 +182,15 @@ bool sc_track_may_seal(struct sc_track *track, uint32_t range, enum sc_buffer_ki
 
 /* ---- what other modules read ---- */
 
+/* A count of changes of the ranges (host memory known to the driver); odd while one is made. A
+ * caller that remembers a look-up compares it. */
 uint64_t sc_track_ranges_version(struct sc_track *track)
 {
     return atomic_load_explicit(&track->inflight.range_grid.version, memory_order_acquire);
 }
 
-/* Must pages at the address not be protected? If ranges are being changed the answer is no, and
- * others decide. */
+/* Must pages at the address not be protected? If ranges (host memory known to the driver) are being
+ * changed the answer is no, and others decide. */
 bool sc_track_is_guarding_forbidden(struct sc_track *track, uintptr_t address)
 {
     uint32_t id = sc_grid_find_at(&track->inflight.range_grid, address);
@@ -194,8 +199,8 @@ bool sc_track_is_guarding_forbidden(struct sc_track *track, uintptr_t address)
                                 memory_order_acquire) == SC_GUARDING_FORBIDDEN;
 }
 
-/* May the host read sources in the range directly, since they can be neither unmapped nor made
- * unreadable? */
+/* May the host read sources in the range (host memory known to the driver) directly, since they can
+ * be neither unmapped nor made unreadable? */
 bool sc_track_is_plainly_readable(struct sc_track *track, uint32_t range)
 {
     return atomic_load_explicit(&sc_inflight_range(&track->inflight, range)->snapshots,

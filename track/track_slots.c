@@ -57,8 +57,8 @@ static struct sc_slot *take_slot(struct sc_track *track, struct sc_staging *stag
 }
 
 /* May an operation in flight write the source, so that a snapshot might have the wrong bytes? In a
- * range any operation that writes counts, which is quickly told. Operations in no range mostly use
- * other memory, so their bytes are compared. */
+ * range (host memory known to the driver) any operation that writes counts, which is quickly told.
+ * Operations in no range mostly use other memory, so their bytes are compared. */
 static bool is_written(struct sc_track *track, const struct sc_slot_source *source)
 {
     struct sc_inflight *inflight = &track->inflight;
@@ -68,8 +68,8 @@ static bool is_written(struct sc_track *track, const struct sc_slot_source *sour
            sc_inflight_is_written(inflight, source->range, source->shape);
 }
 
-/* Takes a slot for a snapshot of the source; the stream's own needs no lock. -EBUSY: something in
- * flight may write the source, so it has not its final bytes yet. */
+/* Takes a slot (the place of a snapshot) for a snapshot of the source; the stream's own needs no
+ * lock. -EBUSY: something in flight may write the source, so it has not its final bytes yet. */
 int sc_track_take_slot(struct sc_track *track, struct sc_staging *staging,
                        const struct sc_slot_source *source, struct sc_slot **slot,
                        struct sc_staging_block *missing)
@@ -93,16 +93,16 @@ int sc_track_take_slot(struct sc_track *track, struct sc_staging *staging,
 
 /* ---- simple copies ---- */
 
-/* Does nothing in flight write the range, or memory in no range? Then nothing conflicts with a read
- * of it. */
+/* Does nothing in flight write the range (host memory known to the driver), or memory in no range?
+ * Then nothing conflicts with a read of it. */
 static bool has_no_writer(struct sc_inflight *inflight, const struct sc_range *range)
 {
     return !(atomic_load_explicit(&range->writer_count, memory_order_relaxed) |
              atomic_load_explicit(&inflight->nowhere->writer_count, memory_order_relaxed));
 }
 
-/* Are all operations in flight, in the range or in no range, of the copy's own stream? Then they
- * are in its order, and none conflicts. */
+/* Are all operations in flight, in the range (host memory known to the driver) or in no range, of
+ * the copy's own stream? Then they are in its order, and none conflicts. */
 static bool has_only_ops_of_stream(struct sc_inflight *inflight, const struct sc_range *range,
                                    uint32_t stream)
 {
@@ -159,7 +159,8 @@ static void take_over_small_snapshot(struct sc_track *track, struct sc_simple_co
 }
 
 /* Finds the snapshot for a copy to the device: that of an equal earlier copy (then `is_filled`), or
- * an empty slot that the stream keeps. The copy has none if neither is there. */
+ * an empty slot (the place of a snapshot) that the stream keeps. The copy has none if neither is
+ * there. */
 static void take_snapshot(struct sc_track *track, struct sc_staging *staging,
                           struct sc_simple_copy *copy, const struct sc_range *range)
 {
@@ -189,9 +190,9 @@ bool sc_track_begin_simple_copy(struct sc_track *track, struct sc_staging *stagi
     return copy->slot;
 }
 
-/* Records a simple copy. Returns false, having done nothing, if others have issued something
- * meanwhile, or if its record has to be made the long way: without a snapshot it needs an equal
- * earlier one. */
+/* Records a simple copy (of pinned memory, with no conflict). Returns false, having done nothing,
+ * if others have issued something meanwhile that may conflict, or if the record has to be made the
+ * long way: a copy without a snapshot (`slot`) needs the record of an equal earlier one. */
 static bool issue_simply(struct sc_track *track, const struct sc_simple_copy *copy,
                          struct sc_ticket *ticket, struct sc_ops *overwritten)
 {
@@ -211,8 +212,8 @@ static bool issue_simply(struct sc_track *track, const struct sc_simple_copy *co
     return done;
 }
 
-/* The driver has accepted a simple copy: records it, or describes it for the caller to record the
- * long way. */
+/* The driver has accepted a simple copy (of pinned memory, with no conflict): records it, or
+ * describes it for the caller to record the long way. */
 bool sc_track_issue_simple_copy(struct sc_track *track, const struct sc_simple_copy *copy,
                                 struct sc_op_info *info, struct sc_issued *issued)
 {

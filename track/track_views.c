@@ -58,6 +58,7 @@ bool sc_track_heap_may_have(struct sc_track *track, uintptr_t address, size_t si
 
 /* ---- memory ---- */
 
+/* How many operations on host memory were issued so far, for the summary. */
 uint64_t sc_track_operations(struct sc_track *track)
 {
     return atomic_load_explicit(&track->operations, memory_order_relaxed);
@@ -84,12 +85,17 @@ const struct sc_graph *sc_track_graph(struct sc_track *track, uintptr_t handle, 
     return *id ? sc_graphs_at(&track->graphs, *id) : NULL;
 }
 
+/* Returns what only few uses of memory by nodes have (a free, a local variable), without the lock.
+ */
 const struct sc_graph_extra *sc_track_graph_extra(struct sc_track *track,
                                                   const struct sc_graph_use *use)
 {
     return sc_graphs_extra(&track->graphs, use);
 }
 
+/* Asked by calls that are made too often to look further, as changes of a signal mask: may host
+ * memory that the driver knows be near the object? One look into a set of blocks, without the lock.
+ */
 bool sc_track_range_may_be_near(struct sc_track *track, const void *object)
 {
     return sc_blocks_may_hold_one(&track->inflight.range_blocks, (uintptr_t)object);

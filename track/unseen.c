@@ -21,11 +21,13 @@ void sc_unseen_init(struct sc_order *order)
     sc_pool_init(&order->unseen.waits, sizeof(struct wait));
 }
 
+/* Returns the record of the wait with this id. */
 static struct wait *wait_at(struct sc_order *order, uint32_t id)
 {
     return sc_pool_at(&order->unseen.waits, id);
 }
 
+/* How many waits are open: waits of streams for the host, whose end no call tells. */
 static uint32_t open_count(struct sc_order *order)
 {
     return atomic_load_explicit(&order->unseen.open, memory_order_relaxed);
@@ -64,8 +66,8 @@ static void append_wait(struct sc_order *order, uint32_t id)
     change_open_count(order, 1);
 }
 
-/* The wait is over: removes its record, and releases its stream, whose id the tickets name. The
- * release comes last, as the stream's record may be another one's then. */
+/* The wait is over: removes its record, and releases its stream, whose id the tickets (stream and
+ * number) name. The release comes last, as the stream's record may be another one's then. */
 static void drop_wait(struct sc_order *order, uint32_t id)
 {
     const struct wait *wait = wait_at(order, id);
@@ -95,8 +97,8 @@ static uint32_t find_to_join(struct sc_order *order, uint32_t stream)
     return count == SC_UNSEEN_OF_STREAM_MAX ? latest : 0;
 }
 
-/* Takes the ticket of the stream's work before the call: what comes after it may come after the
- * wait. */
+/* Takes the ticket (stream and number) of the stream's work before the call: what comes after it
+ * may come after the wait. */
 struct sc_ticket sc_unseen_begin(struct sc_order *order, uint32_t stream)
 {
     SC_ASSERT_GUARDED(&order->streams);
@@ -115,9 +117,9 @@ static void give_up_recording(struct sc_order *order)
 }
 
 /* The driver has accepted a call by which the stream waits for the host: records the wait, which
- * lies between `from`, taken before the call, and a ticket that is taken here. Too many waits of
- * one stream share a record. A stream that was removed meanwhile is left out: its id may be another
- * stream's. */
+ * lies between `from`, taken before the call, and a ticket (stream and number) that is taken here.
+ * Too many waits of one stream share a record. A stream that was removed meanwhile is left out: its
+ * id may be another stream's. */
 void sc_unseen_end(struct sc_order *order, const struct sc_ticket *from)
 {
     SC_ASSERT_GUARDED(&order->streams);

@@ -162,8 +162,9 @@ static void free_launch(struct sc_order *order, struct sc_watched_launch *launch
     sc_arena_free(&order->arena, launch, sizeof *launch);
 }
 
-/* Returns what the host knows when host nodes up to this stage have run: the launch's operations of
- * these stages, or, as long as they are not recorded, what came before the launch. */
+/* Returns what the host knows when host nodes up to this stage (the work of whose end one node
+ * tells the host) have run: the launch's operations of these stages, or, as long as they are not
+ * recorded, what came before the launch. */
 static struct sc_point point_after(const struct sc_watched_launch *launch, unsigned stage)
 {
     struct sc_point point = sc_order_copy_point(&launch->before);

@@ -221,7 +221,8 @@ static void check_interval_links(const struct sc_graph *graph, uint32_t first, u
     SC_ASSERT(count > 0);
 }
 
-/* Asserts that the graph's counts are right, and its lists linked in both directions. */
+/* Asserts that the graph's counts of uses are right, and that its lists, of pieces of memory and of
+ * uses in each, are linked in both directions. */
 void sc_consistency_of_graph(struct sc_graphs *graphs, const struct sc_graph *graph)
 {
     uint32_t count = 0, previous = 0;

@@ -110,8 +110,9 @@ struct sc_copy_manner sc_copy_manner_of(const struct sc_copy_case *asked)
     }
 }
 
-/* The order DURING_API_CALL promises that the source is read in the call. This driver reads large
- * sources later, and any source that it copies to managed memory. */
+/* A batch of copies (cuMemcpyBatchAsync) with the order DURING_API_CALL promises that sources are
+ * read in the call. This driver reads large ones later, and any pageable one that it copies to
+ * managed memory: those may still be read when the call is back. */
 bool sc_copy_manner_breaks_promise(const struct sc_copy_case *asked)
 {
     return asked->call == SC_COPY_BATCH_DURING_CALL && asked->src == SC_PLACE_PAGEABLE &&

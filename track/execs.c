@@ -15,9 +15,9 @@
 
 enum { GONE_AT_ONCE = 64 };
 
-/* An exec was made or updated, and its nodes are about to be listed: drops all that was known of
- * it. Host nodes that the library watches may run still, so their records end by themselves.
- * `context`: the exec ends with it. */
+/* An exec (instantiated graph) was made or updated, and its nodes are about to be listed: drops all
+ * that was known of it. Host nodes that the library watches may run still, so their records end by
+ * themselves. `context`: the exec ends with it. */
 void sc_graphs_begin_exec(struct sc_graphs *graphs, uintptr_t handle, uint32_t context)
 {
     sc_graphs_drop_node(graphs, handle, 0);
@@ -30,8 +30,8 @@ void sc_graphs_begin_exec(struct sc_graphs *graphs, uintptr_t handle, uint32_t c
     exec->has_kernels = false;
 }
 
-/* All nodes of the exec are listed: makes what its launches record. An exec that does nothing
- * counts as no work. */
+/* All nodes of the exec (instantiated graph) are listed: makes what its launches record. An exec
+ * that does nothing counts as no work. */
 void sc_graphs_end_exec(struct sc_graphs *graphs, uintptr_t handle, bool is_empty)
 {
     uint32_t id = sc_graphs_find(graphs, handle);
@@ -40,8 +40,9 @@ void sc_graphs_end_exec(struct sc_graphs *graphs, uintptr_t handle, bool is_empt
     sc_graphs_make_runs(graphs, handle);
 }
 
-/* A node of the exec may tell the host how far the launch has come, or may wait for the host,
- * unseen by the library. Launches of the exec then make the order of other work less certain. */
+/* A node of the exec (instantiated graph) may tell the host how far the launch has come, or may
+ * wait for the host, unseen by the library. Launches of the exec then make the order of other work
+ * less certain. */
 void sc_graphs_note_host_contact(struct sc_graphs *graphs, uintptr_t handle, bool signals,
                                  bool awaits)
 {
@@ -52,7 +53,8 @@ void sc_graphs_note_host_contact(struct sc_graphs *graphs, uintptr_t handle, boo
     sc_graphs_at(graphs, id)->exec.awaits_host |= awaits;
 }
 
-/* Notes that a launch of the exec runs a kernel, which may write memory that no node names. */
+/* A node of the exec (instantiated graph) is a kernel: launches may write memory that no node
+ * names. */
 void sc_graphs_note_kernel(struct sc_graphs *graphs, uintptr_t handle)
 {
     uint32_t id = sc_graphs_find(graphs, handle);
@@ -73,8 +75,8 @@ bool sc_graphs_names_of(struct sc_graphs *graphs, uintptr_t handle, uintptr_t *n
     return true;
 }
 
-/* A context has ended, and its execs with it: removes them. A few at a time, since the map must not
- * change during the walk over it. */
+/* A context has ended, and its execs (instantiated graphs) with it: removes them. A few at a time,
+ * since the map must not change during the walk over it. */
 void sc_graphs_remove_of_context(struct sc_graphs *graphs, uint32_t context)
 {
     uintptr_t gone[GONE_AT_ONCE];
@@ -158,7 +160,8 @@ void sc_graphs_end_watch(struct sc_graphs *graphs, uintptr_t exec, uintptr_t nod
         sc_graphs_find_or_empty(graphs, exec)->exec.watched->is_lost = true;
 }
 
-/* A launch of the exec begins: its host nodes' runs will be matched with it. */
+/* A launch of the exec (instantiated graph) begins: its host nodes' runs will be matched with it.
+ */
 struct sc_watched_launch *sc_graphs_begin_watched(struct sc_graphs *graphs, uint32_t exec,
                                                   const struct sc_point *before,
                                                   const struct sc_watched_call *call,
@@ -170,8 +173,8 @@ struct sc_watched_launch *sc_graphs_begin_watched(struct sc_graphs *graphs, uint
 
 /* ---- launches ---- */
 
-/* Walks over the events that nodes of the exec record, or wait for (`waits`): a launch notes each.
- * *at: the index from which to go on, 0 at first. Returns 0 at the end. */
+/* Walks over the events that nodes of the exec (instantiated graph) record, or wait for (`waits`):
+ * a launch notes each. *at: the index from which to go on, 0 at first. Returns 0 at the end. */
 uintptr_t sc_graphs_next_event(struct sc_graphs *graphs, uint32_t exec, bool waits, uint32_t *at)
 {
     const struct sc_graph_events *events = &sc_graphs_at(graphs, exec)->exec.events;
@@ -183,8 +186,9 @@ uintptr_t sc_graphs_next_event(struct sc_graphs *graphs, uint32_t exec, bool wai
     return 0;
 }
 
-/* The driver has accepted a launch on the stream. Of an exec that was made unseen the context is
- * not known: it then counts as the stream's, so that the exec's record ends with something. */
+/* The driver has accepted a launch on the stream. Of an exec (instantiated graph) that was made
+ * unseen the context is not known: it then counts as the stream's, so that the exec's record ends
+ * with something. */
 void sc_graphs_note_launched(struct sc_graphs *graphs, uintptr_t handle, uint32_t stream)
 {
     uint32_t id = sc_graphs_make_exec(graphs, handle);
@@ -196,8 +200,8 @@ void sc_graphs_note_launched(struct sc_graphs *graphs, uintptr_t handle, uint32_
     sc_graphs_set_last_launch(graphs, graph, stream);
 }
 
-/* The exec is destroyed and releases a user object, whose destructor may tell the host, unseen,
- * that the last launch is done. */
+/* The exec (instantiated graph) is destroyed or updated, and may release a user object, whose
+ * destructor tells the host, unseen by the library, that the last launch is done. */
 void sc_graphs_note_launch_signal(struct sc_graphs *graphs, uintptr_t handle)
 {
     uint32_t id = sc_graphs_find(graphs, handle);

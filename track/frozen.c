@@ -18,9 +18,9 @@ static unsigned count_unused(const struct sc_frozen *frozen)
     return count;
 }
 
-/* Adds a piece of memory that work beside a capture has written. Returns false if there is no room.
- * Pieces that no captured work uses are often harmless, so they must not take the room of the
- * others. */
+/* Adds a piece of memory that work beside a capture (issued meanwhile by its thread, and run at
+ * once) has written. Returns false if there is no room. Pieces that no captured work uses are often
+ * harmless, so they must not take the room of the others. */
 bool sc_frozen_add(struct sc_frozen *frozen, const struct sc_frozen_memory *memory)
 {
     unsigned unused = count_unused(frozen);
@@ -67,10 +67,10 @@ static bool sets_other_value(const struct sc_device_use *use, const struct sc_de
            covers_bytes(use, memory);
 }
 
-/* The program uses device memory: is this piece, which work beside a capture wrote and no captured
- * work uses, still of interest? Only while the program sets all of it anew, launches the graph, and
- * copies it to the host, in this order. Every other use ends that, and a kernel may use any memory.
- */
+/* The program uses device memory: is this piece, which work beside a capture (issued meanwhile by
+ * its thread, and run at once) wrote and no captured work uses, still of interest? Only while the
+ * program sets all of it anew, launches the graph, and copies it to the host, in this order. Every
+ * other use ends that, and a kernel may use any memory. */
 static bool update_after_use(struct sc_frozen_memory *memory, const struct sc_device_use *use)
 {
     if (use->access == SC_DEVICE_NAMES)
@@ -88,8 +88,8 @@ static bool update_after_use(struct sc_frozen_memory *memory, const struct sc_de
 }
 
 /* Is memory that no captured work uses still of interest after a launch? It is reported if launches
- * should have written it. So only if the launched exec is one of the memory's own graph (`is_own`)
- * and is known not to write it. Another exec may read what was set. */
+ * should have written it. So only if the launched exec (instantiated graph) is one of the memory's
+ * own graph (`is_own`) and is known not to write it. Another exec may read what was set. */
 static bool is_kept_after_launch(struct sc_frozen_memory *memory, bool is_own,
                                  const struct sc_graph_write *write)
 {
@@ -140,8 +140,9 @@ void sc_frozen_note_use(struct sc_frozen *frozen, const struct sc_device_use *us
     }
 }
 
-/* Anything may have been written: drops all pieces of memory that work beside a capture wrote.
- * Returns how many are read by launches, to be counted as not judged. */
+/* Anything may have been written: drops all pieces of memory that work beside a capture (issued
+ * meanwhile by its thread, and run at once) wrote. Returns how many are read by launches, to be
+ * counted as not judged. */
 unsigned sc_frozen_forget(struct sc_frozen *frozen)
 {
     unsigned forgotten = frozen->count - count_unused(frozen);
@@ -159,7 +160,8 @@ static bool has_exec(const struct sc_frozen_memory *memory, uintptr_t exec)
     return false;
 }
 
-/* The exec was destroyed, or belongs to another graph now: its launches do not read the memory. */
+/* The exec (instantiated graph) was destroyed, or belongs to another graph now: its launches do not
+ * read the memory. */
 static void remove_exec(struct sc_frozen_memory *memory, uintptr_t exec)
 {
     unsigned kept = 0;
@@ -169,8 +171,8 @@ static void remove_exec(struct sc_frozen_memory *memory, uintptr_t exec)
     memory->exec_count = kept;
 }
 
-/* A graph or exec was destroyed. Memory that no other one reads is dropped. The handle may be a
- * graph's or an exec's. */
+/* A graph or exec (instantiated graph) was destroyed. Memory that no other one reads is dropped.
+ * The handle may be a graph's or an exec's. */
 void sc_frozen_forget_handle(struct sc_frozen *frozen, uintptr_t handle)
 {
     for (unsigned i = frozen->count; i-- > 0;) {
@@ -184,8 +186,8 @@ void sc_frozen_forget_handle(struct sc_frozen *frozen, uintptr_t handle)
     sc_graph_writes_forget(&frozen->writes, handle);
 }
 
-/* Some graph was changed, and nobody knows which: execs that are made from now on may read
- * anything. Those that were made before still read the pieces (of memory). */
+/* Some graph was changed, and nobody knows which: execs (instantiated graphs) that are made from
+ * now on may read anything. Those that were made before still read the pieces (of memory). */
 void sc_frozen_note_changed(struct sc_frozen *frozen)
 {
     for (unsigned i = frozen->count; i-- > 0;) {
@@ -196,8 +198,9 @@ void sc_frozen_note_changed(struct sc_frozen *frozen)
     sc_graph_writes_forget_all(&frozen->writes); /* it is not known which graph was changed */
 }
 
-/* An exec was made from the graph, or updated by it: its launches read and write what the graph's
- * capture has shown. The room for execs is limited; further ones are not known. */
+/* An exec (instantiated graph) was made from the graph, or updated by it: its launches read and
+ * write what the graph's capture has shown. The room for execs is limited; further ones are not
+ * known. */
 void sc_frozen_note_instantiated(struct sc_frozen *frozen, uintptr_t graph, uintptr_t exec)
 {
     sc_frozen_forget_handle(frozen, exec);
@@ -209,9 +212,9 @@ void sc_frozen_note_instantiated(struct sc_frozen *frozen, uintptr_t graph, uint
     sc_graph_writes_set(&frozen->writes, exec, sc_graph_writes_find(&frozen->writes, graph));
 }
 
-/* May a launch by this thread, of an exec that writes `write`, write the memory anew that is kept?
- * What is not known may write anything. If the thread that captured launches other kernels, they
- * may load the memory's address from anywhere. */
+/* May a launch by this thread, of an exec (instantiated graph) that writes `write`, write the
+ * memory anew that is kept? What is not known may write anything. If the thread that captured
+ * launches other kernels, they may load the memory's address from anywhere. */
 static bool may_write(const struct sc_graph_write *write, int32_t thread,
                       const struct sc_frozen_memory *memory)
 {
@@ -221,8 +224,8 @@ static bool may_write(const struct sc_graph_write *write, int32_t thread,
                                     sc_shape_hull_bytes(&memory->memory.shape), memory->base);
 }
 
-/* A launch: counts it for the memory that the exec reads. If the exec may have written memory that
- * another graph reads, the count for that begins again. */
+/* A launch: counts it for the memory that the exec (instantiated graph) reads. If the exec may have
+ * written memory that another graph reads, the count for that begins again. */
 void sc_frozen_note_launch(struct sc_frozen *frozen, uintptr_t exec, int32_t thread)
 {
     const struct sc_graph_write *write = sc_graph_writes_find(&frozen->writes, exec);
@@ -239,9 +242,10 @@ void sc_frozen_note_launch(struct sc_frozen *frozen, uintptr_t exec, int32_t thr
     }
 }
 
-/* After a launch: fills in the hazard of memory that work beside the graph's capture wrote, and
- * that two launches have read with no write in between. It is reported once, so the piece is
- * dropped. Memory that no captured work uses is reported by a copy to the host instead. */
+/* After a launch: fills in the hazard of memory that work beside the graph's capture (issued
+ * meanwhile by its thread, and run at once) wrote, and that two launches have read with no write in
+ * between. It is reported once, so the piece is dropped. Memory that no captured work uses is
+ * reported by a copy to the host instead. */
 bool sc_frozen_take_hazard(struct sc_frozen *frozen, struct sc_hazard *hazard)
 {
     for (unsigned i = 0; i < frozen->count; i++) {

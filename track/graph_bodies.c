@@ -57,8 +57,8 @@ static uintptr_t node_around(struct sc_graph *graph, uintptr_t node)
 }
 
 /* Returns the node of the exec's own graph inside of which this node lies, however deep: the exec
- * keeps the node's uses (of memory by nodes) under its name. 0: the node is in that graph itself,
- * or unknown. */
+ * (instantiated graph) keeps the node's uses (of memory by nodes) under its name. 0: the node is in
+ * that graph itself, or unknown. */
 static uintptr_t outermost_around(struct sc_graph *graph, uintptr_t node)
 {
     uintptr_t outer = node_around(graph, node);
@@ -168,10 +168,10 @@ static void disable_uses_around(struct sc_graphs *graphs, struct sc_graph *graph
     }
 }
 
-/* The program is about to change the inner node (in a child graph or a body): drops its uses (of
- * memory by nodes), and returns their flags for the new ones (sc_graphs_place_inner). Without uses
- * nothing says how it is ordered, so its new uses will not be judged. Races of the outermost node
- * may have been the inner one's, and are dropped. */
+/* The program is about to change the inner node (in a child graph or a body): drops its uses of
+ * memory, and returns what stays the same of it (order, stage) for the new ones
+ * (sc_graphs_place_inner). Without uses nothing says how the node is ordered, so its new uses will
+ * not be judged. Uses, events and races that may have been the node's go as well. */
 struct sc_graph_flags sc_graphs_drop_inner(struct sc_graphs *graphs, uintptr_t handle,
                                            uintptr_t outer, uintptr_t inner)
 {
@@ -224,7 +224,7 @@ static void disable_all_inner(struct sc_graphs *graphs, struct sc_graph *graph)
         }
 }
 
-/* disable_all_inner for the exec of this handle. */
+/* disable_all_inner for the exec (instantiated graph) of this handle. */
 void sc_graphs_disable_inner(struct sc_graphs *graphs, uintptr_t handle)
 {
     SC_ASSERT_GUARDED(&graphs->pool);

@@ -37,9 +37,9 @@ static struct sc_graph *find_or_make_exec(struct sc_graphs *graphs, uintptr_t ha
 
 /* ---- memory that nodes allocate or free ---- */
 
-/* Notes memory that a node of the exec allocates or frees itself: its address means something only
- * while a launch runs. Returns false if there is no room, so that the caller gives up the exec's
- * device memory. */
+/* Notes memory that a node of the exec (instantiated graph) allocates or frees itself: its address
+ * means something only while a launch runs. Returns false if there is no room, so that the caller
+ * gives up the exec's device memory. */
 bool sc_graphs_note_own_memory(struct sc_graphs *graphs, uintptr_t handle,
                                const struct sc_graph_own *own)
 {
@@ -60,8 +60,8 @@ bool sc_graphs_note_own_memory(struct sc_graphs *graphs, uintptr_t handle,
     return true;
 }
 
-/* Do the bytes overlap memory, of known size, that a node of the exec allocates or frees? Each
- * launch may have other memory there. */
+/* Do the bytes overlap memory, of known size, that a node of the exec (instantiated graph)
+ * allocates or frees? Each launch may have other memory there. */
 static bool is_own(const struct sc_graph_device *device, uintptr_t address, size_t size_bytes)
 {
     for (uint32_t i = 0; i < device->own_count; i++) {
@@ -73,8 +73,8 @@ static bool is_own(const struct sc_graph_device *device, uintptr_t address, size
     return false;
 }
 
-/* Does a node of the exec allocate the memory that contains this address? A free of it by another
- * node then concerns nobody outside of the launch. */
+/* Does a node of the exec (instantiated graph) allocate the memory that contains this address? A
+ * free of it by another node then concerns nobody outside of the launch. */
 static bool is_allocated_here(const struct sc_graph_device *device, uintptr_t address)
 {
     for (uint32_t i = 0; i < device->own_count; i++) {
@@ -85,16 +85,17 @@ static bool is_allocated_here(const struct sc_graph_device *device, uintptr_t ad
     return false;
 }
 
-/* Does the use (of a piece of memory by a node) lie in memory that a node of the exec allocates or
- * frees? */
+/* Does the use (of a piece of memory by a node) lie in memory that a node of the exec (instantiated
+ * graph) allocates or frees? */
 static bool uses_own_memory(const struct sc_graph *graph, const struct sc_graph_use *use)
 {
     return is_own(&graph->exec.device, use->shape.address, sc_shape_hull_bytes(&use->shape));
 }
 
-/* Does the exec keep this use of device memory? Addresses among kernels' parameters and other uses
- * have room of their own. An exec whose uses are not all known (is_left_out) keeps only frees, and
- * uses of memory that its own nodes allocate are of no interest to other work. */
+/* Does the exec (instantiated graph) keep this use (of a piece of memory by a node) of device
+ * memory? Addresses among kernels' parameters and other uses have room of their own. An exec whose
+ * uses are not all known (is_left_out) keeps only frees, and uses of memory that its own nodes
+ * allocate are of no interest to other work. */
 bool sc_graph_takes_device(const struct sc_graph *graph, const struct sc_graph_use *use)
 {
     const struct sc_graph_device *device = &graph->exec.device;
@@ -104,8 +105,9 @@ bool sc_graph_takes_device(const struct sc_graph *graph, const struct sc_graph_u
            (use->direction == SC_FREE || (!device->is_left_out && !uses_own_memory(graph, use)));
 }
 
-/* Drops uses of device memory: all of them, or only those of memory that nodes of the exec allocate
- * or free. Kernels' addresses, which stand for possible uses alone, stay. */
+/* Drops uses of device memory: all of them, or only those of memory that nodes of the exec
+ * (instantiated graph) allocate or free. Kernels' addresses, which stand for possible uses alone,
+ * stay. */
 static void drop_device_uses(struct sc_graphs *graphs, struct sc_graph *graph, bool all)
 {
     for (uint32_t use = 1; use <= graph->uses.count; use++) {
@@ -116,8 +118,8 @@ static void drop_device_uses(struct sc_graphs *graphs, struct sc_graph *graph, b
     }
 }
 
-/* Not all uses of device memory by the exec are known. Then none is kept: those that are known, in
- * an order that is not, would accuse innocent work. */
+/* Not all uses of device memory by the exec (instantiated graph) are known. Then none is kept:
+ * those that are known, in an order that is not, would accuse innocent work. */
 static void leave_out_device(struct sc_graphs *graphs, struct sc_graph *graph)
 {
     graph->exec.device.is_left_out = true;
@@ -125,7 +127,8 @@ static void leave_out_device(struct sc_graphs *graphs, struct sc_graph *graph)
     drop_device_uses(graphs, graph, /*all*/ true);
 }
 
-/* leave_out_device for the exec of this handle, until it is made or updated anew. */
+/* leave_out_device for the exec (instantiated graph) of this handle, until it is made or updated
+ * anew. */
 void sc_graphs_leave_out_device(struct sc_graphs *graphs, uintptr_t handle)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
@@ -134,8 +137,9 @@ void sc_graphs_leave_out_device(struct sc_graphs *graphs, uintptr_t handle)
         leave_out_device(graphs, graph);
 }
 
-/* A node frees memory that no node of the exec allocates, so a launch frees memory of others: adds
- * that as a use (of a piece of memory by a node) of the memory's first byte. */
+/* A node frees memory that no node of the exec (instantiated graph) allocates, so a launch frees
+ * memory of others: adds that as a use (of a piece of memory by a node) of the memory's first byte.
+ */
 static void free_as_use(struct sc_graphs *graphs, uintptr_t handle, const struct sc_graph_own *own)
 {
     const struct sc_graph_use use = {
@@ -186,8 +190,8 @@ static bool is_race_of(const struct sc_graph_race *race, uintptr_t node)
     return race->of[0].node == node || race->of[1].node == node;
 }
 
-/* The node has changed, so what raced with it may not any more: drops its races, or with node 0
- * all. */
+/* The node has changed, so what raced with it (a common byte, no order) may not any more: drops its
+ * races, or with node 0 all. */
 void sc_graph_drop_races(struct sc_graph *graph, uintptr_t node)
 {
     struct sc_graph_device *device = &graph->exec.device;

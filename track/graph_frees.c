@@ -20,9 +20,9 @@ struct former_search {
 };
 
 /* Searches one piece of memory of a graph for a use (of a piece of memory by a node) like the
- * former one, of a node whose handle is not known. Execs and graphs that are being destroyed are
- * left out. One that was freed is preferred: if that stayed, a valid use could be mistaken for it
- * later. */
+ * former one, of a node whose handle is not known. Execs (instantiated graphs) and graphs that are
+ * being destroyed are left out. One that was freed is preferred: if that stayed, a valid use could
+ * be mistaken for it later. */
 static void search_interval(struct former_search *search, uint32_t id)
 {
     const struct sc_graph_interval *interval = sc_graphs_interval_at(search->graphs, id);
@@ -103,7 +103,8 @@ static void mark_freed(const struct freed *freed, struct sc_graph *graph, struct
     }
 }
 
-/* Marks all graphs' uses in the memory. What launches of execs record has to be made anew then. */
+/* Marks all graphs' uses in the memory. What launches of execs (instantiated graphs) record has to
+ * be made anew then. */
 static void mark_uses_freed(const struct freed *freed)
 {
     EACH_INTERVAL(walk, freed->graphs, freed->address, freed->end - freed->address)

@@ -22,13 +22,10 @@ enum { EVENTS_MIN = 4 };
 
 /* ---- enabled, judged, told ---- */
 
-/* The program enables or disables a node of the exec; launches leave out a disabled one. The set of
- * disabled nodes is kept as well, since the exec may get uses of the node later. An exec of which
- * nothing is known has the common empty record (handle 0), which is not changed. == track/execs.c
- * fn sc_graphs_note_launch_signal The exec is destroyed or changed, and may release a user object,
- * whose destructor tells the host, unseen by the library, that the last launch is done. ==
- * track/graph_writes.c fn sc_graph_writes_find Returns what launches of the graph or exec write;
- * NULL: not known, so they may write anything. */
+/* The program enables or disables a node of the exec (instantiated graph); launches leave out a
+ * disabled one. The set of disabled nodes is kept as well, since the exec may get uses of the node
+ * later. An exec of which nothing is known has the common empty record (handle 0), which is not
+ * changed. */
 void sc_graphs_enable_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node, bool enabled)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
@@ -146,9 +143,9 @@ void sc_graph_add_flags(struct sc_graph_flags *flags, unsigned *seen,
     flags->stage = use->stage;
 }
 
-/* The program gives the node new parameters: returns what stays the same of its uses (of memory by
- * nodes). SC_UNSURE_LEFT_OUT is not among it: that comes from the body around a node, and is found
- * anew. */
+/* The program gives the node new parameters: returns what stays the same of it (its stage, how
+ * surely it is ordered, whether it is disabled). SC_UNSURE_LEFT_OUT is not among it: that comes
+ * from the body of a conditional node around the node, and is found anew. */
 struct sc_graph_flags sc_graphs_get_flags(struct sc_graphs *graphs, uintptr_t handle,
                                           uintptr_t node)
 {
@@ -219,8 +216,8 @@ void sc_graph_drop_inner_events(struct sc_graph *graph, uintptr_t node, uintptr_
     events->count = kept;
 }
 
-/* The node is changed or removed: drops its events and races. With node 0 the exec is about to be
- * described anew, so what belongs to no single node goes as well. */
+/* The node is changed or removed: drops its events and races. With node 0 the exec (instantiated
+ * graph) is about to be described anew, so what belongs to no single node goes as well. */
 void sc_graph_drop_events(struct sc_graph *graph, uintptr_t node)
 {
     sc_graph_drop_inner_events(graph, node, 0);
@@ -245,8 +242,9 @@ static bool make_room_for_event(struct sc_graphs *graphs, struct sc_graph *graph
     return larger != NULL;
 }
 
-/* Notes an event that a node of the exec records or waits for: a launch gives it its point (work
- * issued so far), or waits for it. Without memory the event is not known, and orders nothing. */
+/* Notes an event that a node of the exec (instantiated graph) records or waits for: a launch gives
+ * it its point (work issued so far), or waits for it. Without memory the event is not known, and
+ * orders nothing. */
 void sc_graphs_add_event(struct sc_graphs *graphs, uintptr_t handle,
                          const struct sc_graph_event *event)
 {

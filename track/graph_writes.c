@@ -90,8 +90,8 @@ bool sc_graph_write_may_touch(const struct sc_graph_write *write, uintptr_t addr
 
 /* ---- graphs ---- */
 
-/* Returns the index of the graph or exec; SC_GRAPH_WRITES_MAX: what it writes is not known. Handle
- * 0 marks free places, and is nobody's. */
+/* Returns the index of the graph or exec (instantiated graph); SC_GRAPH_WRITES_MAX: what it writes
+ * is not known. Handle 0 marks free places, and is nobody's. */
 static unsigned find_handle(const struct sc_graph_writes *writes, uintptr_t handle)
 {
     unsigned i = handle && writes->count ? 0 : SC_GRAPH_WRITES_MAX;
@@ -117,6 +117,7 @@ void sc_graph_writes_set(struct sc_graph_writes *writes, uintptr_t handle,
     writes->next = (writes->next + 1) % SC_GRAPH_WRITES_MAX;
 }
 
+/* Returns what launches of the graph or exec write; NULL: not known, so they may write anything. */
 const struct sc_graph_write *sc_graph_writes_find(const struct sc_graph_writes *writes,
                                                   uintptr_t handle)
 {

@@ -34,7 +34,8 @@ int sc_graphs_init(struct sc_graphs *graphs, struct sc_order *order)
                : 0;
 }
 
-/* Returns the id of the graph or exec, without the lock; 0: nothing is known of it. */
+/* Returns the id of the graph or exec (instantiated graph), without the lock; 0: nothing is known
+ * of it. */
 uint32_t sc_graphs_find(struct sc_graphs *graphs, uintptr_t handle)
 {
     return (uint32_t)sc_handles_get(&graphs->by_handle, handle);
@@ -69,7 +70,8 @@ static bool is_orphan(uintptr_t handle)
     return handle == sc_graphs_orphan(handle);
 }
 
-/* Returns the id of the graph or exec, which gets a record if it has none; 0: no memory. */
+/* Returns the id of the graph or exec (instantiated graph), which gets a record if it has none; 0:
+ * no memory. */
 static uint32_t find_or_make_graph(struct sc_graphs *graphs, uintptr_t handle)
 {
     uint32_t id = sc_graphs_find(graphs, handle);
@@ -372,7 +374,7 @@ static bool is_waited_for(const struct sc_graph_use *use)
 
 /* A use (of a piece of memory by a node) comes (1) or goes (-1): changes the counts of the graph by
  * which launches and frees see at once that there is nothing of a kind. What launches of an exec
- * record has to be made anew. */
+ * (instantiated graph) record has to be made anew. */
 void sc_graph_count_use(struct sc_graph *graph, const struct sc_graph_use *use, int one)
 {
     if (use->freed)
@@ -397,8 +399,8 @@ void sc_graph_enable_use(struct sc_graph *graph, struct sc_graph_use *use, bool 
     sc_graph_count_use(graph, use, 1);
 }
 
-/* Notes which graph has the node, for calls that name a node alone. Not for execs, whose nodes have
- * the handles of the graph's that they were made of. */
+/* Notes which graph has the node, for calls that name a node alone. Not for execs (instantiated
+ * graphs), whose nodes have the handles of the graph's that they were made of. */
 static void index_node(struct sc_graphs *graphs, const struct sc_graph *graph,
                        const struct sc_graph_use *use)
 {
@@ -435,7 +437,8 @@ static struct sc_graph_use *store_use(struct sc_graphs *graphs, struct sc_graph 
 
 /* Adds a use (what a node does with one piece of memory) to the graph. A use of device memory
  * beyond the limit is left out and no error. A use of a node that the program has disabled in the
- * exec is disabled from the start. False: no memory, so that a free may not find the use. */
+ * exec (instantiated graph) is disabled from the start. False: no memory, so that a free may not
+ * find the use. */
 bool sc_graphs_add(struct sc_graphs *graphs, uintptr_t handle, const struct sc_graph_use *use,
                    const struct sc_graph_extra *extra, const struct sc_graph_bounds *bounds)
 {
@@ -494,8 +497,8 @@ static void release_use(struct sc_graphs *graphs, struct sc_graph *graph, struct
     free_extra(graphs, use);
 }
 
-/* Drops all uses (of memory by nodes) of the graph. The list's memory stays, as an exec that is
- * updated gets uses again at once. */
+/* Drops all uses (of memory by nodes) of the graph. The list's memory stays, as an exec
+ * (instantiated graph) that is updated gets uses again at once. */
 static void drop_all_uses(struct sc_graphs *graphs, struct sc_graph *graph)
 {
     for (uint32_t i = 0; i < graph->uses.count; i++)

@@ -94,8 +94,8 @@ static void set_level_bit(struct sc_grid *grid, int level, bool lived_in)
     atomic_store_explicit(&grid->levels, levels, memory_order_release);
 }
 
-/* Returns the populated levels, for loops of the form: for (levels = populated_levels(grid);
- * levels; levels &= levels - 1). */
+/* Returns the levels of the grid that have items, as bits, for loops of the form: for (levels =
+ * populated_levels(grid); levels; levels &= levels - 1). */
 static uint32_t populated_levels(struct sc_grid *grid)
 {
     return atomic_load_explicit(&grid->levels, memory_order_acquire);

@@ -257,8 +257,9 @@ static bool has_all_names(const struct sc_left_out *left_out, uint32_t order, ui
     return count >= 2;
 }
 
-/* Is the kernel that ran beside the capture a variant of a captured one, with the same addresses?
- * Programs try kernels in turn and capture the best, so the graph does the same work. */
+/* Is the kernel that ran beside the capture (issued meanwhile by its thread, and run at once) a
+ * variant of a captured one, with the same addresses? Programs try kernels in turn and capture the
+ * best, so the graph does the same work. */
 static bool is_variant(const struct sc_left_out *left_out, const struct use *use)
 {
     EACH_USE (node, &left_out->captured)
@@ -269,7 +270,8 @@ static bool is_variant(const struct sc_left_out *left_out, const struct use *use
     return false;
 }
 
-/* Does the graph do the same as this work beside the capture, so that it lacks nothing? */
+/* Does the graph do the same as this work beside the capture (issued meanwhile by its thread, and
+ * run at once), so that it lacks nothing? */
 static bool is_in_graph(const struct sc_left_out *left_out, const struct use *use)
 {
     EACH_USE (node, &left_out->captured)
@@ -372,8 +374,8 @@ static bool is_used_later(const struct sc_left_out *left_out, const struct use *
     return left_out->last_kernel > use->order;
 }
 
-/* Hands the first use of this stack that the graph lacks to the caller (`visit`). One is enough: a
- * stack is reported once. Returns false if there is none. */
+/* Hands the first use of memory by work of this stack that the graph lacks to the caller (`visit`).
+ * One is enough: a stack is reported once. Returns false if there is none. */
 static bool visit_left_out(const struct sc_left_out *left_out, uint32_t site,
                            sc_left_out_visit *visit, void *context)
 {
@@ -407,8 +409,9 @@ static void visit_undecided(const struct sc_left_out *left_out, uint32_t site,
     }
 }
 
-/* The capture has ended: tells the caller which work beside it the graph lacks, stack by stack, or
- * where nothing is sure which work it may lack. */
+/* The capture has ended: tells the caller which work beside the capture (issued meanwhile by its
+ * thread, and run at once) the graph lacks, stack by stack; where none is sure, which work it may
+ * lack. */
 void sc_left_out_visit_findings(struct sc_left_out *left_out, sc_left_out_find_base *base_of,
                                 sc_left_out_visit *visit, void *context)
 {

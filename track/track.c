@@ -535,8 +535,9 @@ bool sc_track_guards_until_known(struct sc_track *track)
 
 /* ---- operations ---- */
 
-/* Finds the operations that conflict with `info`. On device memory there are mostly none at the
- * address, which is told without the lock. */
+/* Finds the operations in flight that conflict with `info` (`awaited`: only those that the host
+ * would have to wait for). At an address of device memory there are mostly none, which is told
+ * without the lock. */
 void sc_track_conflicts(struct sc_track *track, const struct sc_op_info *info, bool awaited,
                         struct sc_ops *conflicts)
 {

@@ -75,8 +75,8 @@ bool sc_track_graph_names(struct sc_track *track, uintptr_t address, size_t size
 /* ---- launches ---- */
 
 /* A launch begins, as a call that also comes after the exec's last launch, as the driver runs
- * launches of an exec one after the other, and after events for which its nodes wait. If there is
- * nothing of that, the call is left as not begun (stream 0). */
+ * launches of an exec (instantiated graph) one after the other, and after events for which its
+ * nodes wait. If there is nothing of that, the call is left as not begun (stream 0). */
 void sc_track_begin_launch(struct sc_track *track, uint32_t exec, uint32_t stream,
                            struct sc_order_call *call)
 {
@@ -145,8 +145,10 @@ static struct sc_point point_of_stage(const struct sc_point *before, const struc
     return point;
 }
 
-/* The launch is recorded: sets what the events stand for that its nodes record. If several nodes
- * record one, it stands for what all of them tell of. */
+/* The launch is recorded: sets what the events stand for that its nodes record: the stages (work of
+ * whose end such a node tells the host) that all nodes with this event tell of. If other threads'
+ * work has numbers in between (`broken`), no stage is told from another, and the operations are not
+ * judged. */
 void sc_track_note_launch_records(struct sc_track *track, uint32_t exec, struct sc_point *point,
                                   const struct sc_stages *stages)
 {
@@ -191,9 +193,9 @@ static bool issue_run_again(struct sc_track *track, const struct sc_relaunch *la
     return true;
 }
 
-/* The short way to record a launch of an exec on the stream of its last one: its operations get new
- * tickets (stream and number), in order. Stops at the first for which that does not do; the caller
- * issues the rest. Only if there is no rest is the launch noted here. */
+/* The short way to record a launch of an exec (instantiated graph) on the stream of its last one:
+ * its operations get new tickets (stream and number), in order. Stops at the first for which that
+ * does not do; the caller issues the rest. Only if there is no rest is the launch noted here. */
 void sc_track_relaunch(struct sc_track *track, struct sc_relaunch *launch)
 {
     lock(track);

@@ -10,8 +10,8 @@
 
 /* ---- nodes ---- */
 
-/* An exec was destroyed or has other host nodes now (`is_left`): frees its record of them with its
- * last node and its last launch. */
+/* An exec (instantiated graph) was destroyed or has other host nodes now (`is_left`): frees its
+ * record of them with its last node and its last launch. */
 static void free_if_abandoned(struct sc_order *order, struct sc_watched_nodes *watched)
 {
     if (watched->is_left && !watched->nodes && !watched->oldest)
@@ -114,8 +114,8 @@ void sc_watched_nodes_replace(struct sc_order *order, struct sc_watched_node *no
     retire_node(order, former);
 }
 
-/* The exec is destroyed, or its nodes are listed anew. Launches may still run its host nodes, so
- * records are freed after their last run. */
+/* The exec (instantiated graph) is destroyed, or its nodes are listed anew. Launches may still run
+ * its host nodes, so records are freed after their last run. */
 void sc_watched_nodes_abandon(struct sc_order *order, struct sc_watched_nodes **watched)
 {
     SC_ASSERT_GUARDED(&order->streams);
@@ -275,9 +275,9 @@ static struct sc_watched_run note_run(struct sc_order *order, struct sc_watched_
     return run;
 }
 
-/* The driver runs the node. Launches of an exec run one after the other, each with one run of the
- * node, so the number of the run is that of its launch. A run without a launch means that the count
- * is wrong. */
+/* The driver runs the node. Launches of an exec (instantiated graph) run one after the other, each
+ * with one run of the node, so the number of the run is that of its launch. A run without a launch
+ * means that the count is wrong. */
 struct sc_watched_run sc_watched_nodes_note_run(struct sc_order *order,
                                                 struct sc_watched_node *node)
 {

@@ -73,8 +73,8 @@ static bool may_replace(struct sc_inflight *inflight, const struct sc_op_info *l
            sc_conflicts_is_ordered_after(inflight->order, later, &earlier->ticket);
 }
 
-/* Forgets operations at these bytes that are done, or that `later` stands for. A few at a time: the
- * next operation there forgets more. */
+/* Forgets operations at these bytes that are done, or that `later` can stand for (it comes after
+ * them and uses all of their bytes). A few at a time: the next operation there forgets more. */
 static void drop_replaced_ops(struct sc_inflight *inflight, const struct sc_op_info *later)
 {
     uint32_t found[DROPPED_AT_ONCE];

@@ -234,9 +234,9 @@ bool sc_graphs_run_is_selected(const struct sc_graph_use *run, int which)
     return which == SC_RUNS_GATED ? is_gated : which != SC_RUNS_FREE || !is_gated;
 }
 
-/* Makes what launches of the exec (instantiated graph) record, in one list: runs of host memory, of
- * device memory, and addresses of kernels. Called when all uses (of memory by nodes) are known, or
- * when they have changed. */
+/* Makes what launches of the exec (instantiated graph) record, in one list: runs (adjoining uses,
+ * joined) of host memory, uses of device memory, and addresses that kernels have. Called when all
+ * uses are known, or when they have changed. */
 void sc_graphs_make_runs(struct sc_graphs *graphs, uintptr_t handle)
 {
     SC_ASSERT_GUARDED(&graphs->pool);

@@ -949,8 +949,8 @@ void sc_inflight_free_record(struct sc_inflight *inflight, uint32_t id)
 
 /* Records an operation on host memory. A loop over one buffer takes one record: an equal operation
  * is replaced (renew_op), unless its record is still needed (must_keep). A simple copy (of pinned
- * memory, without conflicts) has taken the free slot (the place of a snapshot) that its stream kept
- * for the next snapshot, so the stream is given another one. */
+ * memory, without conflicts) has taken the free slot (a place in staging memory) that its stream
+ * kept for the next snapshot, so the stream is given another one. */
 bool sc_inflight_add(struct sc_inflight *inflight, const struct sc_op_info *info,
                      struct sc_ops *overwritten)
 {
@@ -1071,8 +1071,8 @@ struct sc_slot *sc_inflight_take_snapshot(struct sc_inflight *inflight,
     return slot;
 }
 
-/* The driver has refused the copy, or it was not made: gives up the slot (the place of a snapshot)
- * of its snapshot. An empty slot goes back. One that was taken from an equal earlier copy
+/* The driver has refused the copy, or it was not made: gives up the slot of its snapshot (a place
+ * in staging memory). An empty slot goes back. One that was taken from an equal earlier copy
  * (sc_inflight_take_snapshot) goes back to that copy, if it has no other one. Else the slot is free
  * when all that was issued on the stream is complete. */
 void sc_inflight_refuse_simple_copy(struct sc_inflight *inflight, const struct sc_simple_copy *copy)
@@ -1154,7 +1154,7 @@ static inline __attribute__((always_inline)) void renew_alike(struct sc_inflight
 }
 
 /* Makes the record of a simple copy (of pinned memory, with no conflict) to the device that has no
- * equal one. The stream gets another free slot (the place of a snapshot) for its next snapshot.
+ * equal one. The stream gets another free slot (a place in staging memory) for its next snapshot.
  * Returns 0 if there is no memory. */
 static uint32_t make_upload(struct sc_inflight *inflight, const struct sc_simple_copy *copy)
 {

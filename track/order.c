@@ -79,7 +79,8 @@ static void drop_clock(struct sc_order *order, struct sc_clock *clock)
         sc_arena_free(&order->arena, clock, clock_bytes(clock->capacity));
 }
 
-/* Returns the clock's entry for the stream, by a binary search; an empty one if it has none. */
+/* Returns the clock's entry for the stream (what was waited for there), by a binary search; an
+ * empty one if it has none. */
 static struct entry find_entry(const struct sc_clock *clock, uint32_t stream)
 {
     uint32_t low = 0;
@@ -266,8 +267,9 @@ union pair {
     char room[sizeof(struct sc_clock) + 2 * sizeof(struct entry)];
 };
 
-/* Makes, in `pair`, a clock (what was waited for on other streams) of the point's own two entries,
- * sorted by stream. */
+/* Makes a clock of the point's own numbers (of its stream, and of the legacy stream), sorted by
+ * stream, in `pair` on the caller's stack: so they are merged and compared as any clock is, without
+ * memory. */
 static const struct sc_clock *own_entries(const struct sc_point *point, union pair *pair)
 {
     struct entry own = {point->stream, point->number, point->legacy ? 0 : point->call};
@@ -514,8 +516,10 @@ bool sc_order_must_begin_call(struct sc_order *order, uint32_t id)
     return sc_order_is_tied(order, id, SC_TIE_KIND | SC_TIE_DUE);
 }
 
-/* A blocking stream has a tie by its kind for ever, so whether that binds its next call is found
- * out here: not while it has joined all calls of the legacy stream. */
+/* May the stream's next call come after other streams' work, for one of these reasons (`ties`)? A
+ * blocking stream has the reason SC_TIE_KIND for ever, which binds its next call only if the legacy
+ * stream has had a call since. With SC_TIE_JOINED the host must also know the legacy stream's work
+ * to be done. */
 bool sc_order_is_tied(struct sc_order *order, uint32_t id, unsigned ties)
 {
     struct sc_stream *stream = sc_order_stream(order, id);
@@ -870,9 +874,9 @@ static void visit_live(const struct walk *walk, uint32_t first, struct found *fo
     }
 }
 
-/* Returns the point of all work on the streams that the walk includes, as a clock (what was waited
- * for on other streams) without a stream of its own. Streams beyond those that have a bit are all
- * visited. An empty point: no memory, or nothing. */
+/* Returns the point of all work on the streams that the walk includes: a clock (a number for each
+ * stream). Streams beyond those that have a bit in `live` are all visited. An empty point: no
+ * memory, or no work that the host does not know to be done. */
 static struct sc_point walk_context(const struct walk *walk)
 {
     struct sc_order *order = walk->order;
@@ -974,10 +978,10 @@ bool sc_order_note_wait(struct sc_order *order, uint32_t id, const struct sc_poi
     return is_joined;
 }
 
-/* A whole context was told to wait for an event: the point (work issued so far) is due to each of
- * its present streams, and kept (`gate`) for those to come. The clock (what was waited for on other
- * streams) is made even if the host knows all of it to be done: that something is due changes what
- * an event stands for. */
+/* A whole context was told to wait for the point (work issued so far): it is due to each of the
+ * context's streams, whose next operation joins it, and is kept (`gate`) for streams to come. A
+ * clock is made even if the host knows all of it to be done: that something is due changes what an
+ * event stands for. */
 void sc_order_note_context_wait(struct sc_order *order, uint32_t context,
                                 const struct sc_point *point)
 {
@@ -1203,10 +1207,10 @@ bool sc_order_point_covers(const struct sc_point *point, const struct sc_ticket 
     return clock_covers(own_entries(point, &pair), ticket) || clock_covers(point->joined, ticket);
 }
 
-/* Does the stream's next work come after the operation: by the stream's own order, its clock (what
- * was waited for on other streams), what is due to it, or the legacy stream's calls? A legacy
- * stream comes after all work of its blocking streams; those come after its calls that have ended.
- */
+/* Does the stream's next work come after the operation: by the stream's own order, by what it has
+ * waited for (its clock), by what its context was told to wait for (due), or by the legacy stream's
+ * calls? A legacy stream comes after all work of its blocking streams; those come after its calls
+ * that have ended. */
 bool sc_order_covers(struct sc_order *order, uint32_t id, const struct sc_ticket *ticket)
 {
     SC_ASSERT_GUARDED(&order->streams);

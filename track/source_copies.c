@@ -32,8 +32,8 @@ static struct page_copy *copy_at(struct sc_inflight *inflight, uint32_t id)
     return sc_pool_at(&inflight->copies, id);
 }
 
-/* Gives a slot (a place for one snapshot) back to its stream, which keeps it for its next snapshot.
- * The device may still read it until the ticket's operation is complete. */
+/* Gives a slot (a place in staging memory) back to its stream, which keeps it for its next
+ * snapshot. The device may still read it until the ticket's operation is complete. */
 static inline void release_slot(struct sc_slot **slot, const struct sc_ticket *ticket)
 {
     if (*slot)
@@ -49,8 +49,8 @@ static __attribute__((noinline)) void release_edges(struct sc_op_info *info)
     release_slot(&info->edges[1], &info->ticket);
 }
 
-/* Releases the operation's slots (places of snapshots) in staging memory: its snapshot, and the
- * copies of its source's first and last bytes. */
+/* Releases the operation's slots (places in staging memory) in staging memory: its snapshot, and
+ * the copies of its source's first and last bytes. */
 inline __attribute__((always_inline)) void sc_source_copies_release_slots(struct sc_op_info *info)
 {
     if (info->edges[0] || info->edges[1])

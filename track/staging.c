@@ -13,9 +13,9 @@ enum {
     TRIES_MAX = 4
 };
 
-/* How many slots (places of snapshots) does the next block have? As many as all before it together,
- * so that there are few blocks: to have the driver register one takes as long as a hundred
- * snapshots, while threads wait for the driver. */
+/* How many slots (places in staging memory) does the next block have? As many as all before it
+ * together, so that there are few blocks: to have the driver register one takes as long as a
+ * hundred snapshots, while threads wait for the driver. */
 static size_t next_block_slots(const struct sc_slot_list *list)
 {
     size_t bytes = list->bytes < NEXT_MAX_BYTES ? list->bytes : NEXT_MAX_BYTES;
@@ -74,8 +74,8 @@ static unsigned class_of(const struct sc_staging *staging, size_t size_bytes)
     return size_class;
 }
 
-/* How large is the next block whose slots (places of snapshots) hold snapshots of this size? False:
- * there may be no more of them, or no slot is so large. */
+/* How large is the next block whose slots (places in staging memory) hold snapshots of this size?
+ * False: there may be no more of them, or no slot is so large. */
 bool sc_staging_next_block(const struct sc_staging *staging, size_t size_bytes,
                            struct sc_staging_block *block)
 {
@@ -179,7 +179,7 @@ static void count_taken(struct sc_staging *staging, int by)
     atomic_store_explicit(&staging->taken, taken + (unsigned)by, memory_order_release);
 }
 
-/* Takes a free slot (the place of a snapshot) for a snapshot of this size: the smallest that is
+/* Takes a free slot (a place in staging memory) for a snapshot of this size: the smallest that is
  * large enough, and a larger one rather than none. */
 struct sc_slot *sc_staging_take(struct sc_staging *staging, size_t size_bytes)
 {
@@ -221,7 +221,7 @@ void sc_staging_release(struct sc_slot *slot, const struct sc_ticket *ticket)
 
 /* ---- what streams keep ---- */
 
-/* Returns where the stream keeps a slot (the place of a snapshot) of this size for its next
+/* Returns where the stream keeps a slot (a place in staging memory) of this size for its next
  * snapshot. */
 static _Atomic(struct sc_slot *) *kept_by(struct sc_order *order, uint32_t stream, unsigned c)
 {
@@ -261,7 +261,7 @@ void sc_staging_put_back(struct sc_slot *slot)
     sc_staging_release(slot, &unused);
 }
 
-/* Gives back the slot (the place of a snapshot) of an operation. If the device has read it, the
+/* Gives back the slot (a place in staging memory) of an operation. If the device has read it, the
  * stream keeps it for its next snapshot, where it is still in the cache and found without the lock.
  */
 void sc_staging_release_to_stream(struct sc_slot *slot, const struct sc_ticket *ticket)
@@ -294,7 +294,7 @@ struct sc_slot *sc_staging_take_kept(struct sc_staging *staging, uint32_t stream
     return NULL;
 }
 
-/* The stream's slot (the place of a snapshot) was taken for a snapshot: has it keep another free
+/* The stream's slot (a place in staging memory) was taken for a snapshot: has it keep another free
  * one for the next snapshot. */
 void sc_staging_refill_kept(const struct sc_slot *slot, uint32_t id)
 {
@@ -329,7 +329,7 @@ void sc_staging_release_all_kept(struct sc_order *order)
 }
 
 /* The memory for snapshots ends: gives back what streams keep, and lets go of the streams that
- * slots (places of snapshots) name. */
+ * slots (places in staging memory) name. */
 void sc_staging_end(struct sc_staging *staging)
 {
     sc_staging_release_all_kept(staging->order);

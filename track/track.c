@@ -101,8 +101,8 @@ uint32_t sc_track_add_stream(struct sc_track *track, enum sc_stream_kind kind, u
     return id;
 }
 
-/* Removes a stream whose handle is destroyed. The slots (places of snapshots) that it keeps for its
- * next snapshots go back first. */
+/* Removes a stream whose handle is destroyed. The slots (places in staging memory) that it keeps
+ * for its next snapshots go back first. */
 void sc_track_remove_stream(struct sc_track *track, uint32_t stream)
 {
     lock(track);

@@ -68,7 +68,7 @@ static bool is_written(struct sc_track *track, const struct sc_slot_source *sour
            sc_inflight_is_written(inflight, source->range, source->shape);
 }
 
-/* Takes a slot (the place of a snapshot) for a snapshot of the source; the stream's own needs no
+/* Takes a slot (a place in staging memory) for a snapshot of the source; the stream's own needs no
  * lock. -EBUSY: something in flight may write the source, so it has not its final bytes yet. */
 int sc_track_take_slot(struct sc_track *track, struct sc_staging *staging,
                        const struct sc_slot_source *source, struct sc_slot **slot,
@@ -159,7 +159,7 @@ static void take_over_small_snapshot(struct sc_track *track, struct sc_simple_co
 }
 
 /* Finds the snapshot for a copy to the device: that of an equal earlier copy (then `is_filled`), or
- * an empty slot (the place of a snapshot) that the stream keeps. The copy has none if neither is
+ * an empty slot (a place in staging memory) that the stream keeps. The copy has none if neither is
  * there. */
 static void take_snapshot(struct sc_track *track, struct sc_staging *staging,
                           struct sc_simple_copy *copy, const struct sc_range *range)

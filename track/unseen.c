@@ -33,7 +33,8 @@ static uint32_t open_count(struct sc_order *order)
     return atomic_load_explicit(&order->unseen.open, memory_order_relaxed);
 }
 
-/* Counts open waits. While there is one, every call has to ask which waits its work comes after. */
+/* Counts open waits (of streams for the host, whose end no call tells). While there is one, every
+ * call has to ask which waits its work comes after. */
 static void change_open_count(struct sc_order *order, int change)
 {
     sc_order_attend(order, SC_ATTENDS_UNSEEN_WAITS, open_count(order) + (uint32_t)change != 0);
@@ -57,7 +58,8 @@ static SC_CHECKER void check_list(struct sc_order *order)
     SC_ASSERT(count == order->unseen.waits.live);
 }
 
-/* Lists a wait that has begun, behind all earlier ones, and counts it as open. */
+/* A wait of a stream for the host, whose end no call tells, has begun: lists it behind all earlier
+ * ones, and counts it as open. */
 static void append_wait(struct sc_order *order, uint32_t id)
 {
     wait_at(order, id)->previous = order->unseen.last;
@@ -66,8 +68,8 @@ static void append_wait(struct sc_order *order, uint32_t id)
     change_open_count(order, 1);
 }
 
-/* The wait is over: removes its record, and releases its stream, whose id the tickets (stream and
- * number) name. The release comes last, as the stream's record may be another one's then. */
+/* A wait of a stream for the host is over: removes its record, and lets go of its stream, whose id
+ * the record names. That comes last, as the stream's own record may be another one's then. */
 static void drop_wait(struct sc_order *order, uint32_t id)
 {
     const struct wait *wait = wait_at(order, id);
@@ -82,8 +84,8 @@ static void drop_wait(struct sc_order *order, uint32_t id)
 
 /* ---- the call ---- */
 
-/* Returns the stream's latest wait if SC_UNSEEN_OF_STREAM_MAX of its waits are open, so that a
- * further one shares that record and the list stays short; else 0. */
+/* Returns the stream's latest wait for the host if SC_UNSEEN_OF_STREAM_MAX of its waits are open,
+ * so that a further one shares that record and the list stays short; else 0. */
 static uint32_t find_to_join(struct sc_order *order, uint32_t stream)
 {
     uint32_t count = 0;
@@ -97,8 +99,8 @@ static uint32_t find_to_join(struct sc_order *order, uint32_t stream)
     return count == SC_UNSEEN_OF_STREAM_MAX ? latest : 0;
 }
 
-/* Takes the ticket (stream and number) of the stream's work before the call: what comes after it
- * may come after the wait. */
+/* A call is about to make the stream wait for the host: takes a ticket (the stream's next number).
+ * What comes after that number may come after the wait. */
 struct sc_ticket sc_unseen_begin(struct sc_order *order, uint32_t stream)
 {
     SC_ASSERT_GUARDED(&order->streams);
@@ -107,8 +109,9 @@ struct sc_ticket sc_unseen_begin(struct sc_order *order, uint32_t stream)
     return ticket;
 }
 
-/* There is no memory for a wait's record, and what comes after that wait cannot be told: everything
- * counts as behind an open wait from now on, so nothing is reported wrongly. */
+/* There is no memory to record a wait of a stream for the host, so it cannot be told what comes
+ * after it: everything counts as behind an open wait from now on, and nothing is reported wrongly.
+ */
 static void give_up_recording(struct sc_order *order)
 {
     if (!order->unseen.is_lost)
@@ -144,7 +147,8 @@ void sc_unseen_end(struct sc_order *order, const struct sc_ticket *from)
 
 /* ---- what is behind a wait ---- */
 
-/* Does the host know work behind the wait to be done? That is the only sign of its end. */
+/* Is the wait of a stream for the host over? Its end is not seen; it is certain only when the host
+ * has waited for work behind it. */
 static bool is_wait_over(struct sc_order *order, const struct wait *wait)
 {
     return sc_order_known_done(order, &wait->until);
@@ -155,8 +159,9 @@ static uint64_t larger(uint64_t left, uint64_t right)
     return left > right ? left : right;
 }
 
-/* Returns the first place on the wait's stream, from the wait on, that the host does not know to be
- * done. Work that comes after an earlier place alone is not delayed by the wait. */
+/* Returns the first place on the stream of the wait (for the host, whose end no call tells), from
+ * the wait on, that the host does not know to be done. Work that comes after an earlier place alone
+ * is not delayed by the wait. */
 static struct sc_ticket first_unknown(struct sc_order *order, const struct wait *wait)
 {
     struct sc_ticket first = wait->from;
@@ -170,8 +175,8 @@ static struct sc_ticket first_unknown(struct sc_order *order, const struct wait 
     return first;
 }
 
-/* Does work on the stream, or what it comes after besides (`after`), come after a part of the wait
- * that the host does not know to be over? */
+/* Does work on the stream, or what it comes after besides (`after`), come after the wait (for the
+ * host, whose end no call tells), or a part of it that the host does not know to be over? */
 static bool comes_after_wait(struct sc_order *order, uint32_t stream, const struct sc_point *after,
                              const struct wait *wait)
 {
@@ -180,15 +185,16 @@ static bool comes_after_wait(struct sc_order *order, uint32_t stream, const stru
            (after && sc_order_point_covers(after, &first));
 }
 
-/* Returns the bit by which marks of operations name the wait. Waits share the 64 bits, so a bit may
- * stand for several: then an operation counts as behind all of them. */
+/* Returns the bit by which operations keep the wait (for the host, whose end no call tells). Waits
+ * share 64 bits, so a bit may stand for several: then an operation counts as behind all of them. */
 static uint64_t bit_of(const struct wait *wait)
 {
     return (uint64_t)1 << wait->place % SC_UNSEEN_BITS;
 }
 
-/* Returns a mark: the open waits that work issued now comes after, a bit each. With too many open
- * waits to look at it has all bits, so that nothing is reported wrongly. */
+/* Returns which open waits for the host, whose end no call tells, come before work issued now: a
+ * bit each. With too many open waits to look at, all bits are set, so that nothing is reported
+ * wrongly. */
 struct sc_unseen_mark sc_unseen_find_before(struct sc_order *order, uint32_t stream,
                                             const struct sc_point *after)
 {
@@ -207,9 +213,9 @@ struct sc_unseen_mark sc_unseen_find_before(struct sc_order *order, uint32_t str
     return mark;
 }
 
-/* Is a wait of the mark still open, so that the order of the operation with the mark is unknown?
- * Waits are listed as they began, and those that began after the operation was issued do not count.
- */
+/* Is one of the waits for the host still open that the operation with this mark comes after? Then
+ * the host may order it unseen. Waits are listed as they began; those that began after the
+ * operation was issued do not count. */
 bool sc_unseen_is_open(struct sc_order *order, const struct sc_unseen_mark *mark)
 {
     SC_ASSERT_GUARDED(&order->streams);
@@ -225,7 +231,8 @@ bool sc_unseen_is_open(struct sc_order *order, const struct sc_unseen_mark *mark
     return order->unseen.is_lost;
 }
 
-/* Called when the host has waited for something: removes waits that are over by that. */
+/* The host has waited for something: removes waits of streams for the host that are over by that.
+ * Returns whether there were any. */
 bool sc_unseen_forget_known(struct sc_order *order)
 {
     SC_ASSERT_GUARDED(&order->streams);

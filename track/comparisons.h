@@ -77,9 +77,9 @@ static inline void sc_comparisons_note_issued(struct sc_inflight *inflight,
         sc_comparisons_note_large_source(inflight, info->ticket.stream);
 }
 
-/* Lists operations that the point covers (the host has just waited for it) and whose sources are
- * large, at most SC_COMPARISONS_MAX, and keeps them from being dropped until sc_comparisons_make
- * has compared them. Under the lock. */
+/* Lists operations that the point (work issued so far) covers (the host has just waited for it) and
+ * whose sources are large, at most SC_COMPARISONS_MAX, and keeps them from being dropped until
+ * sc_comparisons_make has compared them. Under the lock. */
 void sc_comparisons_begin(struct sc_inflight *inflight, const struct sc_point *point,
                           struct sc_comparisons *comparisons);
 

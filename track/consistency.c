@@ -27,8 +27,8 @@ static uint32_t read_count(const _Atomic uint32_t *count)
 
 /* ---- operations ---- */
 
-/* Asserts that the operation's neighbours in its range's list link back to it, and that the range's
- * counts are possible. */
+/* Asserts that the operation's neighbours in the list of its range (host memory known to the
+ * driver) link back to it, and that the range's counts are possible. */
 static void check_range_links(struct sc_inflight *inflight, uint32_t id)
 {
     const struct sc_op *op = sc_inflight_op(inflight, id);

@@ -27,7 +27,8 @@ struct sc_spans;
 
 #ifdef SC_DEBUG
 
-/* Checks an operation's links in the lists of its range, of its stream and of busy streams. */
+/* Checks an operation's links in the lists of its range (host memory known to the driver), of its
+ * stream and of busy streams. */
 void sc_consistency_of_op(struct sc_inflight *inflight, uint32_t op);
 
 /* Checks the list of operations of this range (or of the records for no range and for device

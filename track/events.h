@@ -34,15 +34,16 @@ int sc_events_init(struct sc_events *events); /* 0 or -ENOMEM */
 
 /* ---- without the tracker's lock ---- */
 
-/* Stores the event's point; an empty one if the event was never recorded. Takes only the event's
- * lock. Returns false if the point has a clock: the caller then has to call sc_events_point under
- * the tracker's lock. */
+/* Stores the event's point (work issued so far); an empty one if the event was never recorded.
+ * Takes only the event's lock. Returns false if the point has a clock: the caller then has to call
+ * sc_events_point under the tracker's lock. */
 bool sc_events_plain_point(struct sc_events *events, uintptr_t event, struct sc_point *point);
 
 /* Stores `point` (all work on a stream when the event was recorded) as what the event stands for.
  * If the present point is of the same stream and was taken later, that one stays: two threads have
  * recorded the event at the same time. Returns false, having done nothing, if one of the points has
- * a clock or the event has no record yet: the caller then has to call sc_events_set. */
+ * a clock (what was waited for on other streams) or the event has no record yet: the caller then
+ * has to call sc_events_set. */
 bool sc_events_set_plain(struct sc_events *events, uintptr_t event, const struct sc_point *point);
 
 /* Notes that the event was recorded on a stream without ties (which waits for no other stream,
@@ -59,12 +60,14 @@ bool sc_events_get_simple(struct sc_events *events, uintptr_t event,
 
 /* ---- under the tracker's lock ---- */
 
-/* Stores the event's point, without a new reference to its clock: the clock stays as long as the
- * lock is held. Returns false if the event was never recorded. */
+/* Stores the event's point (work issued so far), without a new reference to its clock (what was
+ * waited for on other streams): the clock stays as long as the lock is held. Returns false if the
+ * event was never recorded. */
 bool sc_events_point(struct sc_events *events, uintptr_t event, struct sc_point *point);
 
 /* Stores `point` as what the event stands for, as sc_events_set_plain does, and releases the
- * caller's point. Without memory the event becomes unknown, and a wait for it orders nothing. */
+ * caller's point (work issued so far). Without memory the event becomes unknown, and a wait for it
+ * orders nothing. */
 void sc_events_set(struct sc_events *events, struct sc_order *order, uintptr_t event,
                    struct sc_point *point);
 

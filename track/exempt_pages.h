@@ -50,8 +50,8 @@ struct sc_exempt_run {
     uintptr_t start, end;
 };
 
-/* Stores the first run of adjacent exempt pages in the interval, which is whole pages. False: there
- * is none. */
+/* Stores the first run of adjacent exempt pages (that must never be protected) in the interval,
+ * which is whole pages. False: there is none. */
 bool sc_exempt_pages_find(const struct sc_exempt_pages *exempt, uintptr_t start, uintptr_t end,
                           uintptr_t page_mask, struct sc_exempt_run *found);
 

@@ -39,8 +39,9 @@
 #include "track/device_use.h"
 #include "track/graph_writes.h"
 
-/* How many pieces of memory, written by work beside a capture, are kept at most; how many of these
- * that no captured work uses; how many execs are known for each piece. */
+/* How many pieces of memory, written by work beside a capture (issued meanwhile, run at once), are
+ * kept at most; how many of these that no captured work uses; how many execs (instantiated graphs)
+ * are known for each piece. */
 enum { SC_FROZEN_MAX = 48, SC_FROZEN_UNUSED_MAX = 16, SC_FROZEN_EXECS_MAX = 4 };
 
 struct sc_frozen_memory {
@@ -49,9 +50,10 @@ struct sc_frozen_memory {
     uintptr_t base;              /* where the allocation begins */
     uintptr_t graph;             /* 0: the graph is destroyed, or no longer known */
     unsigned exec_count;
-    uintptr_t execs[SC_FROZEN_EXECS_MAX]; /* at most so many; further execs are not known */
-    /* how often these execs were launched since the memory was last written; at the second launch
-     * it is frozen */
+    /* at most so many; further execs (instantiated graphs) are not known */
+    uintptr_t execs[SC_FROZEN_EXECS_MAX];
+    /* how often these execs (instantiated graphs) were launched since the memory was last written;
+     * at the second launch it is frozen */
     unsigned launches;
     bool is_unused; /* no captured work uses the memory */
     bool is_set;    /* a memset (`set`) has set all its bytes to another value since */
@@ -61,11 +63,12 @@ struct sc_frozen_memory {
 struct sc_frozen {
     unsigned count;
     struct sc_frozen_memory memories[SC_FROZEN_MAX];
-    struct sc_graph_writes writes; /* of graphs and execs */
+    struct sc_graph_writes writes; /* of graphs and execs (instantiated graphs) */
 };
 
-/* Adds a piece of memory that work beside a capture has written. The caller sets its hazard, bytes,
- * base, graph and is_unused. Returns false if there is no room. */
+/* Adds a piece of memory that work beside a capture (issued meanwhile, run at once) has written.
+ * The caller sets its hazard, bytes, base, graph and is_unused. Returns false if there is no room.
+ */
 bool sc_frozen_add(struct sc_frozen *frozen, const struct sc_frozen_memory *memory);
 
 /* Notes that work has used memory, and drops the pieces that it may have written. An allocation at
@@ -82,22 +85,22 @@ bool sc_frozen_note_copy_to_host(struct sc_frozen *frozen, const struct sc_devic
  * dropped pieces are read by launches. */
 unsigned sc_frozen_forget(struct sc_frozen *frozen);
 
-/* Notes that the exec was made from the graph, or updated by it: it belongs to this graph from now
- * on, and to no other. */
+/* Notes that the exec (instantiated graph) was made from the graph, or updated by it: it belongs to
+ * this graph from now on, and to no other. */
 void sc_frozen_note_instantiated(struct sc_frozen *frozen, uintptr_t graph, uintptr_t exec);
 
-/* Forgets the graph or exec of a handle that was destroyed, and the memory that no other graph or
- * exec reads. */
+/* Forgets the graph or exec (instantiated graph) of a handle that was destroyed, and the memory
+ * that no other graph or exec reads. */
 void sc_frozen_forget_handle(struct sc_frozen *frozen, uintptr_t handle);
 
 /* Notes that some graph was changed: its nodes or their parameters are no longer those that were
- * captured. It is not known which graph, so what execs made later read, and what any graph writes,
- * is unknown from now on. */
+ * captured. It is not known which graph, so what execs (instantiated graphs) made later read, and
+ * what any graph writes, is unknown from now on. */
 void sc_frozen_note_changed(struct sc_frozen *frozen);
 
-/* Notes that the thread has launched the exec. Then the caller calls sc_frozen_take_hazard until it
- * returns false. Each call stores the hazard of another piece of frozen memory, and drops the
- * piece. */
+/* Notes that the thread has launched the exec (instantiated graph). Then the caller calls
+ * sc_frozen_take_hazard until it returns false. Each call stores the hazard of another piece of
+ * frozen memory, and drops the piece. */
 void sc_frozen_note_launch(struct sc_frozen *frozen, uintptr_t exec, int32_t thread);
 bool sc_frozen_take_hazard(struct sc_frozen *frozen, struct sc_hazard *hazard);
 

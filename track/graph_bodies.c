@@ -57,8 +57,8 @@ static uintptr_t node_around(struct sc_graph *graph, uintptr_t node)
 }
 
 /* Returns the node of the exec's own graph inside of which this node lies, however deep: the exec
- * (instantiated graph) keeps the node's uses (of memory by nodes) under its name. 0: the node is in
- * that graph itself, or unknown. */
+ * (instantiated graph) keeps the node's uses (of memory) under its name. 0: the node is in that
+ * graph itself, or unknown. */
 static uintptr_t outermost_around(struct sc_graph *graph, uintptr_t node)
 {
     uintptr_t outer = node_around(graph, node);
@@ -155,8 +155,9 @@ static void disable_use(struct sc_graph *graph, uint32_t use)
         sc_graph_enable_use(graph, lost, /*enabled*/ false);
 }
 
-/* The inner node has changed. Disables uses that may be its own without having its name: those of a
- * node around it that the program has given another child graph, whose nodes have no names here. */
+/* The inner node (in a child graph or a body) has changed. Disables uses of memory that may be its
+ * own without having its name: those of a node around it that the program has given another child
+ * graph, whose nodes have no names here. */
 static void disable_uses_around(struct sc_graphs *graphs, struct sc_graph *graph, uintptr_t outer,
                                 uintptr_t inner)
 {

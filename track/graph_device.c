@@ -92,10 +92,10 @@ static bool uses_own_memory(const struct sc_graph *graph, const struct sc_graph_
     return is_own(&graph->exec.device, use->shape.address, sc_shape_hull_bytes(&use->shape));
 }
 
-/* Does the exec (instantiated graph) keep this use (of a piece of memory by a node) of device
- * memory? Addresses among kernels' parameters and other uses have room of their own. An exec whose
- * uses are not all known (is_left_out) keeps only frees, and uses of memory that its own nodes
- * allocate are of no interest to other work. */
+/* Does the exec (instantiated graph) keep this use of device memory by a node? Addresses among
+ * kernels' parameters and other uses have room of their own. An exec whose uses are not all known
+ * (is_left_out) keeps only frees, and uses of memory that its own nodes allocate are of no interest
+ * to other work. */
 bool sc_graph_takes_device(const struct sc_graph *graph, const struct sc_graph_use *use)
 {
     const struct sc_graph_device *device = &graph->exec.device;

@@ -18,7 +18,7 @@
 struct sc_graphs;
 struct sc_hazard_event;
 
-/* Removes the execs of a context that has ended. */
+/* Removes the execs (instantiated graphs) of a context that has ended. */
 void sc_graphs_remove_of_context(struct sc_graphs *graphs, uint32_t context);
 
 /* Remove a graph that the driver is about to destroy, in two steps. sc_graphs_detach, called before
@@ -31,7 +31,7 @@ void sc_graphs_attach(struct sc_graphs *graphs, uint32_t graph);
 void sc_graphs_remove(struct sc_graphs *graphs, uint32_t graph);
 
 /* Notes that the host may learn that the exec's last launch is done, in a way that the library does
- * not see: by the destructor of a user object that the exec releases. */
+ * not see: by the destructor of a user object that the exec (instantiated graph) releases. */
 void sc_graphs_note_launch_signal(struct sc_graphs *graphs, uintptr_t handle);
 
 /* Returns true if a node of any graph uses host memory in the interval. */

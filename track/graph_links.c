@@ -31,8 +31,8 @@ static uint32_t *first_hashed(const struct sc_graph *graph, uintptr_t node)
     return &graph->links[hash & (graph->uses.capacity - 1)].hashed_first;
 }
 
-/* Returns the node's next use (of a piece of memory by a node) in the hash chain, this one
- * included. Uses of other nodes may be in the chain. */
+/* Returns the node's next use (of a piece of memory) in the hash chain, this one included. Uses of
+ * other nodes may be in the chain. */
 static uint32_t next_in_chain(const struct sc_graph *graph, uint32_t use, uintptr_t node)
 {
     while (use && sc_graph_use_at(graph, use)->node != node)
@@ -167,9 +167,8 @@ void sc_graph_links_free(struct sc_graphs *graphs, struct sc_graph *graph)
 
 /* ---- look-ups ---- */
 
-/* Returns the node's first use (of a piece of memory by a node); 0: it has none. A graph with many
- * uses that is searched again and again gets hash chains here. Node 0 stands for nodes that are not
- * known. */
+/* Returns the node's first use (of a piece of memory); 0: it has none. A graph with many uses that
+ * is searched again and again gets hash chains here. Node 0 stands for nodes that are not known. */
 uint32_t sc_graph_first_of(struct sc_graphs *graphs, struct sc_graph *graph, uintptr_t node)
 {
     SC_ASSERT_GUARDED(&graphs->pool);

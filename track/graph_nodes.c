@@ -52,9 +52,8 @@ static void set_unsure(struct sc_graph_use *use, unsigned unsure)
     use->unsure |= sc_graph_unsure_of(use, unsure) & SC_UNSURE_ALL;
 }
 
-/* Adds reasons why the order of the node's uses (of memory by nodes) is not certain: the node
- * stands before or behind one that may wait for the host or tell it something, unseen by the
- * library. */
+/* Adds reasons why the order of the node's uses (of memory) is not certain: the node stands before
+ * or behind one that may wait for the host or tell it something, unseen by the library. */
 void sc_graphs_add_unsure(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
                           unsigned unsure)
 {
@@ -78,9 +77,9 @@ void sc_graphs_add_unsure_of_nodes(struct sc_graphs *graphs, uintptr_t handle,
     sc_graph_note_stale(graph);
 }
 
-/* Puts the node's uses (of memory by nodes) into a stage: the nodes whose end one notifying node
- * tells the host of. A kernel's addresses are no certain uses, and have no stage. Returns false if
- * the node has no use to put there. */
+/* Puts the node's uses (of memory) into a stage: the nodes whose end one notifying node tells the
+ * host of. A kernel's addresses are no certain uses, and have no stage. Returns false if the node
+ * has no use to put there. */
 bool sc_graphs_set_stage(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node, unsigned stage)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
@@ -178,7 +177,7 @@ void *sc_graphs_find_saved(struct sc_graphs *graphs, uintptr_t handle, uintptr_t
 }
 
 /* The driver has been told that the node uses the library's copies of memory on a stack: its uses
- * (of memory by nodes) of such memory no longer touch the stack. */
+ * by nodes of such memory no longer touch the stack. */
 void sc_graphs_redirect_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node)
 {
     SC_ASSERT_GUARDED(&graphs->pool);

@@ -52,18 +52,18 @@ bool sc_graph_write_may_touch(const struct sc_graph_write *write, uintptr_t addr
 
 struct sc_graph_writes {
     unsigned count, next; /* `next`: the place that is overwritten next */
-    /* the graphs and execs that `writes` is of; 0: a free place */
+    /* the graphs and execs (instantiated graphs) that `writes` is of; 0: a free place */
     uintptr_t handles[SC_GRAPH_WRITES_MAX];
     struct sc_graph_write writes[SC_GRAPH_WRITES_MAX];
 };
 
-/* Sets what the graph or exec may write. `write` NULL: that is not known, so it may write anything.
- */
+/* Sets what the graph or exec (instantiated graph) may write. `write` NULL: that is not known, so
+ * it may write anything. */
 void sc_graph_writes_set(struct sc_graph_writes *writes, uintptr_t handle,
                          const struct sc_graph_write *write);
 
-/* Returns what the graph or exec may write, valid until the next change; NULL: not known, so it may
- * write anything. */
+/* Returns what the graph or exec (instantiated graph) may write, valid until the next change; NULL:
+ * not known, so it may write anything. */
 const struct sc_graph_write *sc_graph_writes_find(const struct sc_graph_writes *writes,
                                                   uintptr_t handle);
 

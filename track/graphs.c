@@ -566,9 +566,9 @@ void sc_graphs_attach(struct sc_graphs *graphs, uint32_t id)
         index_node(graphs, graph, &graph->uses.list[i]);
 }
 
-/* Stores the point (work issued so far) of the exec's last launch, which calls that end with it (an
- * update, a destruction) refer to. It keeps the id of its stream from being given to another one. A
- * launch on the same stream again needs no new reference. Stream 0 forgets the launch. */
+/* Stores the point (work issued so far) of the exec's last launch: later launches on other streams
+ * come after it, as the driver runs launches of an exec (instantiated graph) one after the other.
+ * It keeps its stream's id from being given to another one. Stream 0 forgets the launch. */
 void sc_graphs_set_last_launch(struct sc_graphs *graphs, struct sc_graph *graph, uint32_t stream)
 {
     SC_ASSERT_GUARDED(&graphs->pool);

@@ -81,14 +81,14 @@ struct sc_graph_use {
     uint32_t extra;  /* id of its struct sc_graph_extra, or 0 */
     /* id of the interval (the piece of memory in the index for frees) that lists it, or 0 */
     uint32_t interval;
-    /* The next use in the interval's list, as its index + 1. Of a use of device memory instead: how
-     * many such uses were added to the graph before. */
+    /* The next use in the interval's list, as its index + 1. Of a use of device memory by a node
+     * instead: how many such uses were added to the graph before. */
     uint32_t interval_next;
     enum sc_direction direction : 8; /* bit-fields, as captures write thousands of these */
     enum sc_buffer_kind kind : 8;
     bool disabled : 1;
-    /* enum sc_unsure: why the order of this use is not certain: because of nodes before or after
-     * its node, or because a launch may leave the use out */
+    /* enum sc_unsure: why the order of this use (of a piece of memory by a node) is not certain:
+     * because of nodes before or after its node, or because a launch may leave the use out */
     uint32_t unsure : SC_UNSURE_BITS;
     /* the node's stage: whether and by which node the host is told of its end (track/stages.h); 0:
      * none */
@@ -103,8 +103,9 @@ struct sc_graph_use {
     bool reads_device : 1; /* SC_DEVICE: the node only reads there */
 };
 
-/* In a node's flags, `unsure` has the reasons why the order of its uses is not certain: for host
- * memory in the low bits, for device memory in the bits above SC_UNSURE_OF_DEVICE. */
+/* In a node's flags, `unsure` has the reasons why the order of its uses (of memory by nodes) is not
+ * certain: for host memory in the low bits, for device memory in the bits above
+ * SC_UNSURE_OF_DEVICE. */
 enum { SC_UNSURE_OF_DEVICE = SC_UNSURE_BITS };
 
 /* What only few uses have (a use: what one node does with one piece of memory), kept apart since
@@ -113,16 +114,16 @@ struct sc_graph_extra {
     struct sc_hazard_event freed_by;
     /* if the memory is on a stack: the function whose local variable it is */
     struct sc_local local;
-    /* the library's copy that the node reads instead of memory on a stack, or that the use lies in;
-     * NULL: none */
+    /* the library's copy that the node reads instead of memory on a stack, or that the use (of a
+     * piece of memory by a node) lies in; NULL: none */
     void *saved;
     struct sc_fold fold;
     /* the node within `node` (in a child graph, or in a body of a conditional node) that has the
-     * use; 0: `node` itself */
+     * use (of a piece of memory by a node); 0: `node` itself */
     uintptr_t inner;
 };
 
-/* A node of an exec that records an event, or waits for one. */
+/* A node of an exec (instantiated graph) that records an event, or waits for one. */
 struct sc_graph_event {
     uintptr_t node;
     uintptr_t inner; /* the node within `node` that records or waits; 0: `node` itself */
@@ -142,19 +143,20 @@ struct sc_graph_bounds {
     size_t size_bytes;
 };
 
-/* Memory that a node of the exec allocates or frees. */
+/* Memory that a node of the exec (instantiated graph) allocates or frees. */
 struct sc_graph_own {
     uintptr_t address;
     size_t size_bytes;  /* 0: a free of unknown size */
     uintptr_t freed_by; /* the node that frees the memory; 0: the node allocates it */
 };
 
-/* Two nodes of an exec that race: they use a common byte of device memory, at least one writes it,
- * and no path of edges orders them. */
+/* Two nodes of an exec (instantiated graph) that race: they use a common byte of device memory, at
+ * least one writes it, and no path of edges orders them. */
 struct sc_graph_race {
     /* the two uses, and the calls that added their nodes; api NULL: not known */
     struct sc_graph_use of[2];
-    struct sc_hazard_event made; /* the call that made the exec with these nodes */
+    /* the call that made the exec (instantiated graph) with these nodes */
+    struct sc_hazard_event made;
     bool is_told;
 };
 
@@ -166,20 +168,21 @@ enum {
     SC_GRAPH_OWN_MAX = 256,
 };
 
-/* What stays the same of a node's uses and events when the program gives the node new parameters.
- */
+/* What stays the same of a node's uses (of memory) and events when the program gives the node new
+ * parameters. */
 struct sc_graph_flags {
     bool disabled;
-    /* reasons why the order is not certain, of uses of host memory, and << SC_UNSURE_OF_DEVICE of
-     * those of device memory */
+    /* reasons why the order is not certain, of uses by nodes of host memory, and <<
+     * SC_UNSURE_OF_DEVICE of those of device memory */
     uint16_t unsure;
-    uint8_t stage; /* the stage that the node's uses belong to (track/stages.h) */
+    /* the stage that the node's uses (of memory) belong to (track/stages.h) */
+    uint8_t stage;
     /* the node tells the host that all work up to this stage is done, by an event or a host node */
     uint8_t tells;
 };
 
 /* Returns the handle under which an orphan (a node whose graph only the driver knows) is kept. It
- * is odd, while handles of graphs and execs are even. */
+ * is odd, while handles of graphs and execs (instantiated graphs) are even. */
 static inline uintptr_t sc_graphs_orphan(uintptr_t node)
 {
     return node | 1;
@@ -187,12 +190,12 @@ static inline uintptr_t sc_graphs_orphan(uintptr_t node)
 
 int sc_graphs_init(struct sc_graphs *graphs, struct sc_order *order); /* 0 or -ENOMEM */
 
-/* Returns the id of the graph or exec; 0 if nothing is known of it: it uses no memory of interest
- * and was never launched. Lock-free. */
+/* Returns the id of the graph or exec (instantiated graph); 0 if nothing is known of it: it uses no
+ * memory of interest and was never launched. Lock-free. */
 uint32_t sc_graphs_find(struct sc_graphs *graphs, uintptr_t handle);
 
-/* Returns the graph or exec of the handle. If none is known, returns an empty one, to which nothing
- * may be added. */
+/* Returns the graph or exec (instantiated graph) of the handle. If none is known, returns an empty
+ * one, to which nothing may be added. */
 struct sc_graph *sc_graphs_find_or_empty(struct sc_graphs *graphs, uintptr_t handle);
 
 static inline bool sc_graph_is_of_device(const struct sc_graph_use *use)
@@ -200,7 +203,8 @@ static inline bool sc_graph_is_of_device(const struct sc_graph_use *use)
     return use->kind == SC_DEVICE;
 }
 
-/* Returns true if the use is an address among a kernel's parameters. */
+/* Returns true if the use (of a piece of memory by a node) is an address among a kernel's
+ * parameters. */
 static inline bool sc_graph_is_address(const struct sc_graph_use *use)
 {
     return sc_graph_is_of_device(use) && use->direction == SC_NO_DIRECTION;
@@ -208,25 +212,28 @@ static inline bool sc_graph_is_address(const struct sc_graph_use *use)
 
 const struct sc_graph *sc_graphs_get(struct sc_graphs *graphs, uint32_t id);
 
-/* Returns what only few uses have, or zeros if the use has nothing of it. Lock-free. */
+/* Returns what only few uses (of memory by nodes) have, or zeros if the use has nothing of it.
+ * Lock-free. */
 const struct sc_graph_extra *sc_graphs_extra(struct sc_graphs *graphs,
                                              const struct sc_graph_use *use);
 
-/* Returns the id of the exec, and makes a record if it has none. 0: no memory. */
+/* Returns the id of the exec (instantiated graph), and makes a record if it has none. 0: no memory.
+ */
 uint32_t sc_graphs_make_exec(struct sc_graphs *graphs, uintptr_t handle);
 
-/* Begin and end to note all uses of an exec that was made or updated. Begin forgets all that was
- * known of the exec. `is_empty`: the exec's nodes do nothing. */
+/* Begin and end to note all uses (of memory by nodes) of an exec (instantiated graph) that was made
+ * or updated. Begin forgets all that was known of the exec. `is_empty`: the exec's nodes do
+ * nothing. */
 void sc_graphs_begin_exec(struct sc_graphs *graphs, uintptr_t handle, uint32_t context);
 void sc_graphs_end_exec(struct sc_graphs *graphs, uintptr_t handle, bool is_empty);
 
-/* Notes that a node of the exec may tell the host how far the launch has come (`signals`), or may
- * wait for the host (`awaits`), in a way that the library does not see. */
+/* Notes that a node of the exec (instantiated graph) may tell the host how far the launch has come
+ * (`signals`), or may wait for the host (`awaits`), in a way that the library does not see. */
 void sc_graphs_note_host_contact(struct sc_graphs *graphs, uintptr_t handle, bool signals,
                                  bool awaits);
 
-/* Notes that the exec has a kernel node. Called between sc_graphs_begin_exec and
- * sc_graphs_end_exec. */
+/* Notes that the exec (instantiated graph) has a kernel node. Called between sc_graphs_begin_exec
+ * and sc_graphs_end_exec. */
 void sc_graphs_note_kernel(struct sc_graphs *graphs, uintptr_t handle);
 
 /* Allocates memory for a copy that a node is to read in place of its source; NULL: no memory. The
@@ -241,19 +248,22 @@ void *sc_graphs_alloc_copy(struct sc_graphs *graphs, size_t size_bytes, bool for
 bool sc_graphs_add(struct sc_graphs *graphs, uintptr_t handle, const struct sc_graph_use *use,
                    const struct sc_graph_extra *extra, const struct sc_graph_bounds *bounds);
 
-/* Adds all uses of the graph `of` to the graph of the handle, which is a clone of `of` or has `of`
- * as a child graph. */
+/* Adds all uses (of memory by nodes) of the graph `of` to the graph of the handle, which is a clone
+ * of `of` or has `of` as a child graph. */
 void sc_graphs_add_all(struct sc_graphs *graphs, uintptr_t handle, uintptr_t of);
 
-/* Drops the uses and events of a node of the graph or exec; with node 0, those of all its nodes. */
+/* Drops the uses (of memory) and events of a node of the graph or exec (instantiated graph); with
+ * node 0, those of all its nodes. */
 void sc_graphs_drop_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node);
 
-/* Drops the use that a node had before the program changed it, in whichever graph has the node;
- * execs are not searched. Which graph that is only the driver knows, so the use is found by its
- * bytes. Drops nothing if several graphs have such a use. */
+/* Drops the use (of a piece of memory) that a node had before the program changed it, in whichever
+ * graph has the node; execs (instantiated graphs) are not searched. Which graph that is only the
+ * driver knows, so the use is found by its bytes. Drops nothing if several graphs have such a use.
+ */
 void sc_graphs_drop_former(struct sc_graphs *graphs, const struct sc_graph_use *former);
 
-/* Enables or disables a node of the exec. Launches leave out a disabled node. */
+/* Enables or disables a node of the exec (instantiated graph). Launches leave out a disabled node.
+ */
 void sc_graphs_enable_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
                            bool enabled);
 
@@ -266,8 +276,8 @@ struct sc_graph_flags sc_graphs_get_flags(struct sc_graphs *graphs, uintptr_t ha
 void *sc_graphs_find_saved(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
                            enum sc_direction direction);
 
-/* Notes that the node of the exec reads the library's copies (`saved`) instead of memory on a
- * stack. */
+/* Notes that the node of the exec (instantiated graph) reads the library's copies (`saved`) instead
+ * of memory on a stack. */
 void sc_graphs_redirect_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node);
 
 /* Adds reasons why the order of the node's uses is not certain: nodes around it wait for the host
@@ -275,13 +285,13 @@ void sc_graphs_redirect_node(struct sc_graphs *graphs, uintptr_t handle, uintptr
 void sc_graphs_add_unsure(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
                           unsigned unsure);
 
-/* Adds reasons why the order of many nodes' uses is not certain, in one pass over the graph's uses.
- * `nodes` maps each node to its reasons. */
+/* Adds reasons why the order of many nodes' uses is not certain, in one pass over the graph's uses
+ * (of memory by nodes). `nodes` maps each node to its reasons. */
 void sc_graphs_add_unsure_of_nodes(struct sc_graphs *graphs, uintptr_t handle,
                                    struct sc_handles *nodes);
 
-/* Puts the node's uses, except kernels' addresses, into a stage: the work of whose end one node
- * tells the host (track/stages.h). Returns false if the node has no such use. */
+/* Puts the node's uses (of memory), except kernels' addresses, into a stage: the work of whose end
+ * one node tells the host (track/stages.h). Returns false if the node has no such use. */
 bool sc_graphs_set_stage(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
                          unsigned stage);
 
@@ -292,7 +302,8 @@ void sc_graphs_set_notifies(struct sc_graphs *graphs, uintptr_t handle, uintptr_
 
 /* Notes that the node `inner` lies directly within the node `around`, in a child graph or a body.
  * In this and the next functions (track/graph_bodies.c): `inner` is such a node, and `outer` is the
- * node of the exec's own graph around it, under which the exec keeps all that is within. */
+ * node of the exec's own graph around it, under which the exec (instantiated graph) keeps all that
+ * is within. */
 void sc_graphs_note_inner(struct sc_graphs *graphs, uintptr_t handle, uintptr_t inner,
                           uintptr_t around);
 
@@ -301,27 +312,28 @@ void sc_graphs_note_inner(struct sc_graphs *graphs, uintptr_t handle, uintptr_t 
 enum sc_graph_place sc_graphs_place_of(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
                                        uintptr_t *outer);
 
-/* Drops all uses and events of the inner node (in a child graph or a body), which is about to
- * change, and of nodes within it. Returns their flags, for sc_graphs_place_inner; if it had no
- * uses, flags with SC_UNSURE_UNJUDGED, as nothing says how it is ordered. */
+/* Drops all uses (of memory by nodes) and events of the inner node (in a child graph or a body),
+ * which is about to change, and of nodes within it. Returns their flags, for sc_graphs_place_inner;
+ * if it had no uses, flags with SC_UNSURE_UNJUDGED, as nothing says how it is ordered. */
 struct sc_graph_flags sc_graphs_drop_inner(struct sc_graphs *graphs, uintptr_t handle,
                                            uintptr_t outer, uintptr_t inner);
 
-/* The inner node (in a child graph or a body) was changed: gives its new uses these flags, which
- * its former ones had. */
+/* The inner node (in a child graph or a body) was changed: gives its new uses (of memory by nodes)
+ * these flags, which its former ones had. */
 void sc_graphs_place_inner(struct sc_graphs *graphs, uintptr_t handle, uintptr_t outer,
                            uintptr_t inner, const struct sc_graph_flags *flags);
 
-/* Disables the uses of all inner nodes of the exec, because one of them has changed and it is not
- * known which. Frees still find their memory as used, and no launch is judged by them. */
+/* Disables the uses (of memory by nodes) of all inner nodes (in a child graph or a body) of the
+ * exec (instantiated graph), because one of them has changed and it is not known which. Frees still
+ * find their memory as used, and no launch is judged by them. */
 void sc_graphs_disable_inner(struct sc_graphs *graphs, uintptr_t handle);
 
-/* Returns the next event that a node of the exec records (or, with `waits`, waits for), from index
- * `*at` on, and moves `*at` past it. 0: there is none. */
+/* Returns the next event that a node of the exec (instantiated graph) records (or, with `waits`,
+ * waits for), from index `*at` on, and moves `*at` past it. 0: there is none. */
 uintptr_t sc_graphs_next_event(struct sc_graphs *graphs, uint32_t exec, bool waits, uint32_t *at);
 
-/* Notes that the driver has accepted a launch of the exec on the stream, and that all its
- * operations are recorded. */
+/* Notes that the driver has accepted a launch of the exec (instantiated graph) on the stream, and
+ * that all its operations are recorded. */
 void sc_graphs_note_launched(struct sc_graphs *graphs, uintptr_t handle, uint32_t stream);
 
 /* Adds a record for a host node whose runs the library is to see (track/watched_nodes.h). The
@@ -331,47 +343,48 @@ struct sc_watched_node *sc_graphs_add_watched(struct sc_graphs *graphs, uintptr_
 /* Returns true if the library sees the runs of the exec's node. */
 bool sc_graphs_is_watched(struct sc_graphs *graphs, uintptr_t exec, uintptr_t node);
 /* Notes that the driver calls the node's own function and not the library's: the runs of the exec
- * can no longer be matched with its launches. */
+ * (instantiated graph) can no longer be matched with its launches. */
 void sc_graphs_end_watch(struct sc_graphs *graphs, uintptr_t exec, uintptr_t node);
-/* Begins a launch of the exec for its watched host nodes (sc_watched_nodes_begin_launch). `exec`:
- * the exec's id. */
+/* Begins a launch of the exec (instantiated graph) for its watched host nodes
+ * (sc_watched_nodes_begin_launch). `exec`: the exec's id. */
 struct sc_watched_launch *sc_graphs_begin_watched(struct sc_graphs *graphs, uint32_t exec,
                                                   const struct sc_point *before,
                                                   const struct sc_watched_call *call,
                                                   unsigned *given_up);
 
-/* Notes that the exec was last launched on the stream, at this moment: work that follows the launch
- * is told from that. Stream 0: forgets its last launch. */
+/* Notes that the exec (instantiated graph) was last launched on the stream, at this moment: work
+ * that follows the launch is told from that. Stream 0: forgets its last launch. */
 void sc_graphs_set_last_launch(struct sc_graphs *graphs, struct sc_graph *graph, uint32_t stream);
 
-/* Stores the names of the exec's nodes: their handles in the graph from which the exec was first
- * made, also after an update by another graph. The driver lists the nodes of such graphs in the
- * same order, by which nodes and names are matched. */
+/* Stores the names of the exec's nodes: their handles in the graph from which the exec
+ * (instantiated graph) was first made, also after an update by another graph. The driver lists the
+ * nodes of such graphs in the same order, by which nodes and names are matched. */
 void sc_graphs_set_names(struct sc_graphs *graphs, uintptr_t handle, const uintptr_t *names,
                          uint32_t count);
-/* Stores the names of the exec's nodes, in the driver's order. Returns false if the exec does not
- * have exactly `count` names. */
+/* Stores the names of the exec's nodes, in the driver's order. Returns false if the exec
+ * (instantiated graph) does not have exactly `count` names. */
 bool sc_graphs_names_of(struct sc_graphs *graphs, uintptr_t handle, uintptr_t *names,
                         uint32_t count);
 
-/* Notes an event that a node of the exec records or waits for. */
+/* Notes an event that a node of the exec (instantiated graph) records or waits for. */
 void sc_graphs_add_event(struct sc_graphs *graphs, uintptr_t handle,
                          const struct sc_graph_event *event);
 
-/* Notes memory that a node of the exec allocates or frees. Returns false if there is no room. */
+/* Notes memory that a node of the exec (instantiated graph) allocates or frees. Returns false if
+ * there is no room. */
 bool sc_graphs_note_own_memory(struct sc_graphs *graphs, uintptr_t handle,
                                const struct sc_graph_own *own);
 /* Called when all memory that the exec's nodes allocate and free is noted: drops uses of it, and
- * refuses later ones. A free of memory that no node of the exec allocates becomes a use of the
- * memory's first byte. */
+ * refuses later ones. A free of memory that no node of the exec (instantiated graph) allocates
+ * becomes a use (of a piece of memory by a node) of the memory's first byte. */
 void sc_graphs_end_own_memory(struct sc_graphs *graphs, uintptr_t handle);
 
 /* Drops the exec's uses of device memory, except kernels' addresses, because not all are known;
- * none is added until the exec is made or updated anew. */
+ * none is added until the exec (instantiated graph) is made or updated anew. */
 void sc_graphs_leave_out_device(struct sc_graphs *graphs, uintptr_t handle);
 
-/* Adds a race: two nodes of the exec use a common byte without order. It is dropped when either
- * node's uses are. Returns false if there is no room. */
+/* Adds a race: two nodes of the exec (instantiated graph) use a common byte without order. It is
+ * dropped when either node's uses (of memory) are. Returns false if there is no room. */
 bool sc_graphs_add_race(struct sc_graphs *graphs, uintptr_t handle,
                         const struct sc_graph_race *race);
 
@@ -383,12 +396,12 @@ bool sc_graphs_next_race(struct sc_graphs *graphs, uint32_t id, struct sc_graph_
 /* Drops the addresses among the parameters of the kernel node; with node 0, those of all nodes. */
 void sc_graphs_drop_addresses(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node);
 
-/* Makes the exec's runs, which its launches record as operations. Called when all its uses are
- * known. Adjoining uses of one range of host memory with equal direction and stage (track/stages.h)
- * become one run. Stacks and disabled nodes are left out. Runs are sorted by stage; those of no
- * stage come last. If several nodes record the same event, it is not known which record the host
- * has waited for. Then the event stands for the stages that all these nodes tell of, and runs of
- * their other stages are not judged. */
+/* Makes the exec's runs, which its launches record as operations. Called when all its uses (of
+ * memory by nodes) are known. Adjoining uses of one range of host memory with equal direction and
+ * stage (track/stages.h) become one run. Stacks and disabled nodes are left out. Runs are sorted by
+ * stage; those of no stage come last. If several nodes record the same event, it is not known which
+ * record the host has waited for. Then the event stands for the stages that all these nodes tell
+ * of, and runs of their other stages are not judged. */
 void sc_graphs_make_runs(struct sc_graphs *graphs, uintptr_t handle);
 
 /* Which runs (uses of an exec, as launches record them) of device memory are meant. Before a
@@ -401,13 +414,15 @@ enum { SC_RUNS_ALL = -1, SC_RUNS_FREE = -2, SC_RUNS_GATED = -3, SC_RUNS_IN_FLIGH
 bool sc_graphs_run_is_selected(const struct sc_graph_use *run, int which);
 
 /* Returns the graph's use of the same bytes in the same direction; NULL: none. The search begins
- * after the use that was found last, so look-ups in the graph's order are quick. */
+ * after the use (of a piece of memory by a node) that was found last, so look-ups in the graph's
+ * order are quick. */
 const struct sc_graph_use *sc_graphs_same_use(struct sc_graphs *graphs, uintptr_t handle,
                                               const struct sc_graph_use *use);
 
-/* Completes a use that the driver has described by what is known of it: if the graph, or the node
- * itself as an orphan (its graph is unknown), has the same use, copies into `use` which call made
- * it and whether its memory was freed. `node`: the driver's handle. */
+/* Completes a use (of a piece of memory by a node) that the driver has described by what is known
+ * of it: if the graph, or the node itself as an orphan (its graph is unknown), has the same use,
+ * copies into `use` which call made it and whether its memory was freed. `node`: the driver's
+ * handle. */
 void sc_graphs_recognise(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
                          struct sc_graph_use *use, struct sc_graph_extra *extra);
 
@@ -416,8 +431,8 @@ bool sc_graphs_get_use(struct sc_graphs *graphs, uint32_t graph, uint32_t at,
                        struct sc_graph_use *use, struct sc_graph_extra *extra);
 
 /* Returns the author of the node: the call that captured, added or changed it. A captured node is
- * not known by its handle, so a use of the same bytes as `use` is looked up for it. `api` is NULL
- * if no author is known, or several are. */
+ * not known by its handle, so a use (of a piece of memory by a node) of the same bytes as `use` is
+ * looked up for it. `api` is NULL if no author is known, or several are. */
 struct sc_graph_author sc_graphs_find_author(struct sc_graphs *graphs, uintptr_t handle,
                                              uintptr_t node, const struct sc_graph_use *use);
 
@@ -425,8 +440,9 @@ struct sc_graph_author sc_graphs_find_author(struct sc_graphs *graphs, uintptr_t
  * graph)? */
 bool sc_graphs_have_orphans(struct sc_graphs *graphs);
 
-/* Returns the handle of the graph that has a use of the node; that of the node itself if its graph
- * is unknown (sc_graphs_orphan); 0: none. Execs are not searched. */
+/* Returns the handle of the graph that has a use (of a piece of memory by a node) of the node; that
+ * of the node itself if its graph is unknown (sc_graphs_orphan); 0: none. Execs (instantiated
+ * graphs) are not searched. */
 uintptr_t sc_graphs_find_of_node(struct sc_graphs *graphs, uintptr_t node);
 
 #endif

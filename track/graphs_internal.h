@@ -22,7 +22,8 @@
 #include "track/grid.h"
 
 /* The links of one use in two lists: in the hash chain of its node, and in the list of its
- * interval. links[i] belongs to uses.list[i]. A use is named by its index + 1; 0: none. */
+ * interval. links[i] belongs to uses.list[i]. A use (of a piece of memory by a node) is named by
+ * its index + 1; 0: none. */
 struct sc_graph_link {
     uint32_t hashed_first; /* first use of those whose node hashes to this place */
     uint32_t hashed_next;  /* the next use whose node has the same hash */
@@ -30,7 +31,7 @@ struct sc_graph_link {
 };
 
 /* A piece of host memory, mostly an allocation, that one graph uses, with the list of the graph's
- * uses there. The grid finds intervals by address. */
+ * uses (of memory by nodes) there. The grid finds intervals by address. */
 struct sc_graph_interval {
     struct sc_grid_node node;
     uint32_t graph : 31;
@@ -44,8 +45,9 @@ struct sc_graphs {
     struct sc_grid grid;      /* intervals of memory that only the driver frees */
     struct sc_grid heap_grid; /* intervals of memory that free() or munmap() could take away */
     struct sc_handles by_handle;
-    struct sc_handles by_node; /* node of a graph that is no exec -> the graph's handle */
-    struct sc_handles copies;  /* addresses of the library's copies of sources */
+    /* node of a graph that is no exec (instantiated graph) -> the graph's handle */
+    struct sc_handles by_node;
+    struct sc_handles copies; /* addresses of the library's copies of sources */
     struct sc_order *order;
     _Atomic uint32_t orphan_count;
 };
@@ -65,55 +67,59 @@ static inline bool sc_graphs_may_name(struct sc_graphs *graphs, uintptr_t addres
            sc_grid_may_overlap(&graphs->heap_grid, address, size_bytes);
 }
 
-/* Appends a copy of the use to the list and returns it; NULL: no memory. */
+/* Appends a copy of the use (of a piece of memory by a node) to the list and returns it; NULL: no
+ * memory. */
 struct sc_graph_use *sc_graph_uses_append(struct sc_graphs *graphs, struct sc_graph_uses *uses,
                                           const struct sc_graph_use *use);
-/* Frees the memory of the list of uses. What single uses have besides (struct sc_graph_extra)
- * stays. */
+/* Frees the memory of the list of uses (of memory by nodes). What single uses have besides (struct
+ * sc_graph_extra) stays. */
 void sc_graph_uses_free(struct sc_graphs *graphs, struct sc_graph_uses *uses);
 
-/* Walk over the uses of one node (what it does with each piece of memory): return the node's first
- * use, and the next use of the same node; 0: there is none. Node 0 has none. After several walks a
- * graph with many uses gets hash links, so that a walk costs only as much as the node has uses. */
+/* Walk over the uses (of memory by nodes) of one node (what it does with each piece of memory):
+ * return the node's first use, and the next use of the same node; 0: there is none. Node 0 has
+ * none. After several walks a graph with many uses gets hash links, so that a walk costs only as
+ * much as the node has uses. */
 uint32_t sc_graph_first_of(struct sc_graphs *graphs, struct sc_graph *graph, uintptr_t node);
 uint32_t sc_graph_next_of(const struct sc_graph *graph, uint32_t use);
 
-/* Add the use to the hash chain by which its node finds it, and remove it. Pre: the graph has
- * links. */
+/* Add the use (of a piece of memory by a node) to the hash chain by which its node finds it, and
+ * remove it. Pre: the graph has links. */
 void sc_graph_link_node(struct sc_graph *graph, uint32_t use);
 void sc_graph_unlink_node(struct sc_graph *graph, uint32_t use);
 
-/* Add the use to the list of its interval (its piece of memory, by which a free finds it), and
- * remove it. */
+/* Add the use (of a piece of memory by a node) to the list of its interval (its piece of memory, by
+ * which a free finds it), and remove it. */
 void sc_graph_link_interval(struct sc_graphs *graphs, struct sc_graph *graph, uint32_t use);
 void sc_graph_unlink_interval(struct sc_graphs *graphs, struct sc_graph *graph, uint32_t use);
 
-/* Frees the graph's links (hash chains of uses by node). Called before the list of uses is freed or
- * made larger, since the links are made for the present list. */
+/* Frees the graph's links (hash chains of uses by node). Called before the list of uses (of memory
+ * by nodes) is freed or made larger, since the links are made for the present list. */
 void sc_graph_links_free(struct sc_graphs *graphs, struct sc_graph *graph);
 
-/* Drops the use, and leaves its place in the list empty, since others are named by their index. */
+/* Drops the use (of a piece of memory by a node), and leaves its place in the list empty, since
+ * others are named by their index. */
 void sc_graphs_drop_use(struct sc_graphs *graphs, struct sc_graph *graph, uint32_t use);
 
-/* Returns what only few uses have, made if the use has none; NULL: no memory. */
+/* Returns what only few uses (of memory by nodes) have, made if the use has none; NULL: no memory.
+ */
 struct sc_graph_extra *sc_graphs_make_extra(struct sc_graphs *graphs, struct sc_graph_use *use);
 
 /* Adds `one`, which is 1 or -1, to the counts of the graph (freed, on stacks, of device memory,
- * waited for) that the use belongs to. */
+ * waited for) that the use (of a piece of memory by a node) belongs to. */
 void sc_graph_count_use(struct sc_graph *graph, const struct sc_graph_use *use, int one);
 
-/* Enables or disables the use, and corrects the graph's counts. */
+/* Enables or disables the use (of a piece of memory by a node), and corrects the graph's counts. */
 void sc_graph_enable_use(struct sc_graph *graph, struct sc_graph_use *use, bool enabled);
 
-/* Adds to a node's flags (what stays the same of it when it gets new parameters) what the use
- * contributes. Only the node's first use of host memory and its first use of device memory
- * contribute; kernels' addresses do not. `seen`: a bit for each of the two that was met already; 0
- * at first. */
+/* Adds to a node's flags (what stays the same of it when it gets new parameters) what the use (of a
+ * piece of memory by a node) contributes. Only the node's first use of host memory and its first
+ * use of device memory contribute; kernels' addresses do not. `seen`: a bit for each of the two
+ * that was met already; 0 at first. */
 void sc_graph_add_flags(struct sc_graph_flags *flags, unsigned *seen,
                         const struct sc_graph_use *use);
 
-/* Returns true if the graph keeps this use of device memory: there is room, and the exec does not
- * leave it out. */
+/* Returns true if the graph keeps this use of device memory by a node: there is room, and the exec
+ * (instantiated graph) does not leave it out. */
 bool sc_graph_takes_device(const struct sc_graph *graph, const struct sc_graph_use *use);
 
 /* Drops the races (a common byte, no order) of the node, which has changed; with node 0, all races.
@@ -139,21 +145,23 @@ void sc_graph_forget_inner(struct sc_graph *graph);
 /* Returns true if `node` is `of`, or lies within it. */
 bool sc_graph_is_within(struct sc_graph *graph, uintptr_t node, uintptr_t of);
 
-/* Enables or disables the uses of the node, if it is an inner one (in a child graph or a body). */
+/* Enables or disables the uses (of memory by nodes) of the node, if it is an inner one (in a child
+ * graph or a body). */
 void sc_graph_enable_inner(struct sc_graphs *graphs, struct sc_graph *graph, uintptr_t node,
                            bool enabled);
 
 /* Frees the memory that graph_nodes.c keeps for the graph. */
 void sc_graph_free_nodes(struct sc_graphs *graphs, struct sc_graph *graph);
 
-/* The graph has changed: if it is an exec, its runs (what launches record) have to be made anew. */
+/* The graph has changed: if it is an exec (instantiated graph), its runs (what launches record)
+ * have to be made anew. */
 static inline void sc_graph_note_stale(struct sc_graph *graph)
 {
     graph->exec.is_stale = graph->is_exec;
 }
 
-/* Returns true if the node of the exec is disabled. The driver is not asked, since the node's own
- * graph, and with it the node, may be gone. */
+/* Returns true if the node of the exec (instantiated graph) is disabled. The driver is not asked,
+ * since the node's own graph, and with it the node, may be gone. */
 static inline bool sc_graph_is_disabled(struct sc_graph *graph, uintptr_t node)
 {
     return graph->exec.disables && node && sc_handles_get(&graph->exec.disabled, node);
@@ -181,7 +189,8 @@ static inline struct sc_graph_interval *sc_graphs_interval_at(struct sc_graphs *
     return sc_pool_at(&graphs->intervals, id);
 }
 
-/* Returns true if the uses have the same bytes, direction and kind of memory (host or device). */
+/* Returns true if the uses (of memory by nodes) have the same bytes, direction and kind of memory
+ * (host or device). */
 static inline bool sc_graph_uses_alike(const struct sc_graph_use *a, const struct sc_graph_use *b)
 {
     return a->shape.address == b->shape.address && a->direction == b->direction &&

@@ -77,7 +77,7 @@ void sc_guarded_accuse(struct sc_inflight *inflight, const struct sc_ops *ops, i
 }
 
 /* An access is about to wait: unprotects operations that are complete by now, and leaves in the
- * list those that it has to wait for. */
+ * list those that it has to wait for. Operations that are gone are left out. */
 void sc_guarded_end_complete(struct sc_inflight *inflight, struct sc_ops *ops)
 {
     unsigned kept = 0;

@@ -78,13 +78,14 @@ void sc_guarded_end_all(struct sc_inflight *inflight);
  * watched for that reason. */
 void sc_guarded_give_up(struct sc_inflight *inflight);
 
-/* Sets whether pages of ranges in the interval may be protected. A stricter value that a range has
- * already stays. SC_GUARDING_FORBIDDEN also unprotects what is there. */
+/* Sets whether pages of ranges (host memory known to the driver) in the interval may be protected.
+ * A stricter value that a range has already stays. SC_GUARDING_FORBIDDEN also unprotects what is
+ * there. */
 void sc_guarded_set(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                     enum sc_guarding guarding);
 
-/* Limits how the library may read sources in ranges of the interval from now on. A stricter limit
- * that a range has already stays. */
+/* Limits how the library may read sources in ranges (host memory known to the driver) of the
+ * interval from now on. A stricter limit that a range has already stays. */
 void sc_guarded_limit_snapshots(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                                 enum sc_snapshots snapshots);
 

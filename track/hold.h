@@ -48,73 +48,75 @@ uint32_t sc_holds_add(struct sc_holds *holds, enum sc_hold_kind kind, uintptr_t 
 bool sc_holds_require(struct sc_holds *holds, uint32_t hold, const struct sc_ticket *ticket);
 
 /* Returns the oldest hold with an age above `after_age` whose memory can go back now, or 0. The
- * hold is marked as being released, and not returned again unless it is put back. (A hold's age is
- * its serial number: each hold's is larger than that of all holds before it.) */
+ * hold (memory kept after a free) is marked as being released, and not returned again unless it is
+ * put back. (A hold's age is its serial number: each hold's is larger than that of all holds before
+ * it.) */
 uint32_t sc_holds_take_ready(struct sc_holds *holds, uint64_t after_age);
 
-/* Removes a hold whose memory has gone back, or never will. */
+/* Removes a hold (memory kept after a free) whose memory has gone back, or never will. */
 void sc_holds_remove(struct sc_holds *holds, uint32_t hold, uint64_t now_ns);
 
-/* Removes a hold, and takes the present time as that of its end. */
+/* Removes a hold (memory kept after a free), and takes the present time as that of its end. */
 void sc_holds_end(struct sc_holds *holds, uint32_t hold);
 
-/* Makes a hold that sc_holds_take_ready has returned available again, since its memory could not go
- * back. */
+/* Makes a hold (memory kept after a free) that sc_holds_take_ready has returned available again,
+ * since its memory could not go back. */
 void sc_holds_put_back(struct sc_holds *holds, uint32_t hold);
 
-/* Returns true if the hold with this id still has this age. Ids are used again for other holds,
- * ages are not. */
+/* Returns true if the hold (memory kept after a free) with this id still has this age. Ids are used
+ * again for other holds, ages are not. */
 bool sc_holds_is_alive(struct sc_holds *holds, uint32_t hold, uint64_t age);
 
-/* Removes a hold of kind SC_HOLD_WAIT (which only lets a thread wait) whose thread no longer waits
- * for it. Does nothing if the id belongs to another hold by now (`age`), or sc_holds_take_ready has
- * returned the hold. */
+/* Removes a hold (memory kept after a free) of kind SC_HOLD_WAIT (which only lets a thread wait)
+ * whose thread no longer waits for it. Does nothing if the id belongs to another hold by now
+ * (`age`), or sc_holds_take_ready has returned the hold. */
 void sc_holds_give_up(struct sc_holds *holds, uint32_t hold, uint64_t age);
 
 /* Makes holds on the interval (memory kept after a free) no longer wait until no graph uses it,
  * since the memory is about to become something else. */
 void sc_holds_forget_graphs(struct sc_holds *holds, uintptr_t address, size_t size_bytes);
-/* Makes holds on memory of a context that has ended no longer wait for graphs, since nothing can be
- * launched there. */
+/* Makes holds (memory kept after a free) on memory of a context that has ended no longer wait for
+ * graphs, since nothing can be launched there. */
 void sc_holds_forget_graphs_of(struct sc_holds *holds, uint32_t context);
 
-/* Makes holds on the interval wait for this operation, too: it belongs to a launch of a graph that
- * uses freed memory. */
+/* Makes holds (memory kept after a free) on the interval wait for this operation, too: it belongs
+ * to a launch of a graph that uses freed memory. */
 void sc_holds_require_in(struct sc_holds *holds, uintptr_t address, size_t size_bytes,
                          const struct sc_ticket *ticket);
 
-/* Stores the tickets of operations that a launch must come after, and does not come after yet:
- * operations that holds on the memory wait for. To be asked for a launch that uses memory which is
- * freed and held, since only holds still know these operations. `info`: what the launch does with
- * the memory. Returns how many tickets were stored, at most `max`. */
+/* Stores the tickets (stream and number) of operations that a launch must come after, and does not
+ * come after yet: operations that holds on the memory wait for. To be asked for a launch that uses
+ * memory which is freed and held, since only holds still know these operations. `info`: what the
+ * launch does with the memory. Returns how many tickets were stored, at most `max`. */
 unsigned sc_holds_find_unordered(struct sc_holds *holds, const struct sc_op_info *info,
                                  struct sc_ticket *tickets, unsigned max);
 
 struct sc_hold_totals {
     uint64_t peak_bytes; /* the most that was held at a time */
-    uint64_t peak_ns;    /* the longest time that a hold lasted */
+    uint64_t peak_ns;    /* the longest time that a hold (memory kept after a free) lasted */
 };
 struct sc_hold_totals sc_holds_totals(struct sc_holds *holds);
 
 /* Returns how many operations holds (memory kept after a free) still wait for; an operation counts
  * once for each hold. */
 unsigned sc_holds_count_awaited(struct sc_holds *holds);
-/* Stores the latest operation of each stream that a hold waits for, for the `max` lowest stream ids
- * above `after`, in the order of ids. Returns how many tickets were stored; fewer than `max` means
- * that no further stream has such an operation. */
+/* Stores the latest operation of each stream that a hold (memory kept after a free) waits for, for
+ * the `max` lowest stream ids above `after`, in the order of ids. Returns how many tickets (stream
+ * and number) were stored; fewer than `max` means that no further stream has such an operation. */
 unsigned sc_holds_list_awaited(struct sc_holds *holds, uint32_t after, struct sc_ticket *tickets,
                                unsigned max);
-/* Returns true if the reaper (the library's thread that frees held memory) has work: a hold that it
- * has to end, or a hold that still waits for an operation. A hold of memory that goes back to the
- * driver counts only until its operations are complete, since the program's own calls free it. */
+/* Returns true if the reaper (the library's thread that frees held memory) has work: a hold (memory
+ * kept after a free) that it has to end, or a hold that still waits for an operation. A hold of
+ * memory that goes back to the driver counts only until its operations are complete, since the
+ * program's own calls free it. */
 bool sc_holds_have_work(struct sc_holds *holds);
 
 /* Returns true if there is memory of the context that goes back to the driver as soon as operations
  * are done, without the program doing anything more (such as destroying a graph). */
 bool sc_holds_end_with_work(struct sc_holds *holds, uint32_t context);
 
-/* Returns a hold that overlaps the interval and is selected by the mask (enum sc_hold_mask), or 0.
- */
+/* Returns a hold (memory kept after a free) that overlaps the interval and is selected by the mask
+ * (enum sc_hold_mask), or 0. */
 uint32_t sc_holds_find(struct sc_holds *holds, uintptr_t address, size_t size_bytes, unsigned mask);
 
 #endif

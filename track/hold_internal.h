@@ -27,7 +27,8 @@ struct sc_hold {
     struct sc_ticket *tickets; /* the operations that it waits for: the last one of each stream */
     uint32_t ticket_count;
     uint32_t ticket_capacity;
-    uint64_t age;  /* its serial number: larger than that of every earlier hold */
+    /* its serial number: larger than that of every earlier hold (memory kept after a free) */
+    uint64_t age;
     bool by_graph; /* it also waits until no graph uses the memory */
     /* an operation that it waits for writes the memory, so that a later read there has to come
      * after it */
@@ -48,8 +49,8 @@ struct sc_holds {
     uint64_t held_peak_ns;
 };
 
-/* Returns true if the hold waits for a graph or a registration to be destroyed. Only a call of the
- * program can do that, however many operations complete. */
+/* Returns true if the hold (memory kept after a free) waits for a graph or a registration to be
+ * destroyed. Only a call of the program can do that, however many operations complete. */
 bool sc_holds_wait_for_program(struct sc_holds *holds, const struct sc_hold *hold);
 
 /* Returns false only if no hold overlaps the interval. Lock-free. */

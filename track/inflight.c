@@ -75,8 +75,9 @@ static SC_CHECKER void check_op(struct sc_inflight *inflight, uint32_t id)
     (void)inflight, (void)id;
 }
 
-/* In debug builds, checks the two lists that an operation was just dropped from: the one of `home`,
- * its range (host memory known to the driver) or stand-in, and its stream's. */
+/* In debug builds, checks the two lists that an operation was just dropped from: its stream's, and
+ * that of `home` (its range, which is host memory known to the driver, or the record that stands in
+ * for one). */
 static SC_CHECKER void check_lists(struct sc_inflight *inflight, uint32_t home, uint32_t stream)
 {
     SC_CHECK_OF(inflight->ops.live, sc_consistency_of_range(inflight, home));

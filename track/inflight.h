@@ -85,7 +85,8 @@ struct sc_op {
     _Atomic uint32_t key_next;
     uint32_t range_previous, range_next;
     uint32_t stream_previous, stream_next;
-    uint32_t first_span; /* the list of its spans: the pages that are protected for it */
+    /* the list of its spans (runs of protected pages): the pages that are protected for it */
+    uint32_t first_span;
     uint32_t first_copy; /* the list of copies of its source's pages that are protected no longer */
     int32_t accused; /* the last thread that was reported to access its memory too early; 0: none */
     struct sc_op_info info;
@@ -110,7 +111,8 @@ enum { SC_RELEASED_MAX = 1024 }; /* released operations whose pages stay protect
  * often wants them protected again. */
 struct sc_released {
     uint32_t op; /* the operation's id; 0: none */
-    /* The number of its ticket then. If that has changed, the operation was issued again. */
+    /* The number of its ticket (stream and number) then. If that has changed, the operation was
+     * issued again. */
     uint64_t number;
 };
 
@@ -128,10 +130,12 @@ struct sc_inflight {
     struct sc_pool ranges;
     struct sc_pool ops;
     struct sc_grid range_grid;
-    struct sc_blocks range_blocks;  /* where ranges are, or were at some time */
-    _Atomic uint32_t managed_count; /* how many ranges are managed memory */
-    uint32_t managed_source_count;  /* how many operations read managed memory */
-    struct sc_grid op_grid;         /* operations on memory that only the driver frees */
+    /* where ranges (host memory known to the driver) are, or were at some time */
+    struct sc_blocks range_blocks;
+    /* how many ranges (host memory known to the driver) are managed memory */
+    _Atomic uint32_t managed_count;
+    uint32_t managed_source_count; /* how many operations read managed memory */
+    struct sc_grid op_grid;        /* operations on memory that only the driver frees */
     /* operations on memory that a call of the C library can take away (free, munmap) */
     struct sc_grid heap_grid;
     struct sc_grid device_grid; /* operations on device memory */
@@ -163,8 +167,8 @@ struct sc_inflight {
     /* how many sources (memory that copies read) lie in pinned ranges that may share a page with
      * other pinned memory */
     _Atomic uint32_t neighbour_source_count;
-    /* Ids of two records that stand in for a range: of operations in no range, and of those on
-     * device memory. */
+    /* Ids of two records that stand in for a range (host memory known to the driver): of operations
+     * in no range, and of those on device memory. */
     uint32_t no_range, device_memory;
     /* The operation for which the last early access was made to wait; stream 0: none. */
     struct sc_ticket awaited;
@@ -174,15 +178,16 @@ struct sc_inflight {
 /* Returns 0 or -ENOMEM. */
 int sc_inflight_init(struct sc_inflight *inflight, struct sc_order *order);
 
-/* Adds a range and returns its id; 0: no memory, or no bytes. Ranges that it overlaps are removed,
- * since the driver has just said that this one is valid. */
+/* Adds a range (host memory known to the driver) and returns its id; 0: no memory, or no bytes.
+ * Ranges that it overlaps are removed, since the driver has just said that this one is valid. */
 uint32_t sc_inflight_add_range(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                                enum sc_buffer_kind kind, uint32_t context);
-/* Removes the range. Its operations stay in flight, in no range. */
+/* Removes the range (host memory known to the driver). Its operations stay in flight, in no range.
+ */
 void sc_inflight_remove_range(struct sc_inflight *inflight, uint32_t range);
 
-/* Returns the range that contains the address, or 0; SC_GRID_RETRY if the ranges were being changed
- * (track/grid.h). Lock-free. */
+/* Returns the range (host memory known to the driver) that contains the address, or 0;
+ * SC_GRID_RETRY if the ranges were being changed (track/grid.h). Lock-free. */
 uint32_t sc_inflight_range_of(struct sc_inflight *inflight, uintptr_t address);
 
 static inline struct sc_range *sc_inflight_range(struct sc_inflight *inflight, uint32_t range)
@@ -190,8 +195,8 @@ static inline struct sc_range *sc_inflight_range(struct sc_inflight *inflight, u
     return sc_pool_at(&inflight->ranges, range);
 }
 
-/* Returns the id of the record whose list the operation is in: its range, or one of the two
- * stand-ins (no_range, device_memory). */
+/* Returns the id of the record whose list the operation is in: its range (host memory known to the
+ * driver), or one of the two stand-ins (no_range, device_memory). */
 static inline uint32_t sc_inflight_list_owner(const struct sc_inflight *inflight,
                                               const struct sc_op_info *info)
 {
@@ -200,8 +205,8 @@ static inline uint32_t sc_inflight_list_owner(const struct sc_inflight *inflight
     return info->range ? info->range : inflight->no_range;
 }
 
-/* Returns true if copies from the range to the device are in flight: their sources have to be
- * compared before something may write there. Lock-free. */
+/* Returns true if copies from the range (host memory known to the driver) to the device are in
+ * flight: their sources have to be compared before something may write there. Lock-free. */
 static inline bool sc_inflight_has_sources(struct sc_inflight *inflight, uint32_t range)
 {
     return atomic_load_explicit(&sc_inflight_range(inflight, range)->source_count,
@@ -242,8 +247,8 @@ static inline bool sc_inflight_may_overlap_on_device(struct sc_inflight *infligh
     return sc_grid_may_overlap(&inflight->device_grid, address, size_bytes);
 }
 
-/* Returns false only if no operation in flight writes memory of the range, or memory in no range.
- * `range`: 0 for memory in no range. Lock-free. */
+/* Returns false only if no operation in flight writes memory of the range (host memory known to the
+ * driver), or memory in no range. `range`: 0 for memory in no range. Lock-free. */
 static inline bool sc_inflight_may_be_written(struct sc_inflight *inflight, uint32_t range)
 {
     const struct sc_range *on = range ? sc_inflight_range(inflight, range) : inflight->nowhere;
@@ -264,9 +269,9 @@ bool sc_inflight_add(struct sc_inflight *inflight, const struct sc_op_info *info
 void sc_inflight_drop(struct sc_inflight *inflight, uint32_t op);
 
 /* Adds a simple copy (track/track_copies.h), with which nothing in flight conflicts, and stores its
- * ticket. Returns false, having done nothing, if the slow way is needed (sc_inflight_add): an equal
- * operation was recorded by that way, there is no memory, or the pages of a copy to the host are
- * not protected as they have to be. */
+ * ticket (stream and number). Returns false, having done nothing, if the slow way is needed
+ * (sc_inflight_add): an equal operation was recorded by that way, there is no memory, or the pages
+ * of a copy to the host are not protected as they have to be. */
 struct sc_simple_copy;
 bool sc_inflight_issue_simple_copy(struct sc_inflight *inflight, const struct sc_simple_copy *copy,
                                    struct sc_ticket *ticket, struct sc_ops *overwritten);
@@ -285,8 +290,8 @@ struct sc_slot *sc_inflight_take_snapshot(struct sc_inflight *inflight,
 void sc_inflight_describe_simple_copy(struct sc_inflight *inflight,
                                       const struct sc_simple_copy *copy, struct sc_op_info *info);
 
-/* Returns the operation in flight with the same shape, stream, direction, kind and range as `key`,
- * or 0. No other field of `key` is compared. */
+/* Returns the operation in flight with the same shape, stream, direction, kind and range (host
+ * memory known to the driver) as `key`, or 0. No other field of `key` is compared. */
 uint32_t sc_inflight_find_equal(struct sc_inflight *inflight, const struct sc_op_info *key);
 
 /* Gives a new ticket (its place in its stream's order) to the operation of an earlier launch, which
@@ -326,10 +331,11 @@ static inline unsigned sc_ops_unsure(struct sc_order *order, const struct sc_op_
 bool sc_inflight_retire(struct sc_inflight *inflight, uint32_t stream, unsigned limit,
                         struct sc_ops *overwritten);
 
-/* Seals sources before the launch of a kernel that may write the range from this address on:
- * compares them with their copies for the last time, and adds overwritten ones to `overwritten`.
- * Only sources of operations that the launch comes after are sealed. `later`: the launch's stream,
- * and what else it comes after; NULL: all sources there are sealed. */
+/* Seals sources before the launch of a kernel that may write the range (host memory known to the
+ * driver) from this address on: compares them with their copies for the last time, and adds
+ * overwritten ones to `overwritten`. Only sources of operations that the launch comes after are
+ * sealed. `later`: the launch's stream, and what else it comes after; NULL: all sources there are
+ * sealed. */
 void sc_inflight_seal_for_kernel(struct sc_inflight *inflight, uint32_t range, uintptr_t address,
                                  const struct sc_op_info *later, struct sc_ops *overwritten);
 

@@ -31,8 +31,8 @@ struct sc_inflight;
 struct sc_op_info;
 struct sc_ops;
 
-/* Remove the range that contains the address, if there is one; remove all ranges of a context that
- * has ended. Their operations stay in flight, in no range. */
+/* Remove the range (host memory known to the driver) that contains the address, if there is one;
+ * remove all ranges of a context that has ended. Their operations stay in flight, in no range. */
 void sc_inflight_remove_range_at(struct sc_inflight *inflight, uintptr_t address);
 void sc_inflight_remove_ranges_of(struct sc_inflight *inflight, uint32_t context);
 
@@ -51,9 +51,9 @@ void sc_inflight_find_in(struct sc_inflight *inflight, uintptr_t address, size_t
 void sc_inflight_seal(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                       struct sc_ops *overwritten);
 
-/* Seals all sources in managed memory that some work of the device comes after, because any work
- * may write such memory. `later`: the work's stream, and what else it comes after; NULL: seals all
- * of them. Adds overwritten ones to `overwritten`. */
+/* Seals (compares for the last time) all sources in managed memory that some work of the device
+ * comes after, because any work may write such memory. `later`: the work's stream, and what else it
+ * comes after; NULL: seals all of them. Adds overwritten ones to `overwritten`. */
 void sc_inflight_seal_managed(struct sc_inflight *inflight, const struct sc_op_info *later,
                               struct sc_ops *overwritten);
 

@@ -90,9 +90,10 @@ void sc_left_out_free(struct sc_left_out *left_out); /* NULL does nothing */
 void sc_left_out_note_captured(struct sc_left_out *left_out, const struct sc_hazard_copy *what,
                                const struct sc_left_out_op *op);
 
-/* Notes an operation that ran beside the capture. `what`: a hazard whose event is filled in, to be
- * reported if the operation turns out to be left out. Of several operations with the same stack
- * (and, if ignored, the same reason) only the first one's `what` is kept. */
+/* Notes an operation that ran beside the capture (issued meanwhile, run at once). `what`: a hazard
+ * whose event is filled in, to be reported if the operation turns out to be left out. Of several
+ * operations with the same stack (and, if ignored, the same reason) only the first one's `what` is
+ * kept. */
 void sc_left_out_note_beside(struct sc_left_out *left_out, const struct sc_hazard *what,
                              const struct sc_left_out_op *op);
 
@@ -109,11 +110,14 @@ void sc_left_out_share_allocations(struct sc_left_out *left_out, const struct sc
  * is not known whether each launch was meant to repeat the work. */
 struct sc_left_out_finding {
     const struct sc_hazard *beside;
-    const struct sc_device_use *use; /* what the work beside the capture does with the memory */
+    /* what the work beside the capture (issued meanwhile, run at once) does with the memory */
+    const struct sc_device_use *use;
     const struct sc_hazard_copy *captured;
     const struct sc_device_use *captured_use;
     bool is_further; /* a finding of the same stack was visited before */
-    bool is_met;     /* later work of the thread beside the capture may use the memory */
+    /* later work of the thread beside the capture (issued meanwhile, run at once) may use the
+     * memory */
+    bool is_met;
 };
 
 /* Returns the address at which the allocation that contains `address` begins, or `address` itself

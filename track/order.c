@@ -901,10 +901,10 @@ struct sc_point sc_order_legacy_point(struct sc_order *order, uint32_t legacy)
     return walk_context(&(struct walk){order, legacy, .whole = false});
 }
 
-/* If the walk finds nothing that the host has still to learn, that is remembered (known_changes),
- * so that the next wait for the context is answered without the lock. Not while a thread has
- * operations left to retire, nor if a clock (what was waited for on other streams) lacked memory:
- * then nothing may only seem to be left. */
+/* Returns what a wait for the whole context waits for. If that is nothing, it is remembered
+ * (known_changes), so that the next wait is answered without the lock. Not while a thread has
+ * operations left to forget, nor if there was no memory for a clock (what was waited for on other
+ * streams): then nothing may only seem to be left. */
 struct sc_point sc_order_context_point(struct sc_order *order, uint32_t context)
 {
     SC_ASSERT_GUARDED(&order->streams);
@@ -924,8 +924,8 @@ bool sc_order_is_context_known(struct sc_order *order, uint32_t context)
            atomic_load_explicit(&order->changes, memory_order_acquire);
 }
 
-/* Returns what an event stands for that is recorded for a whole context: also what its streams were
- * told to wait for and have not joined yet (`due`). */
+/* Returns what an event stands for that is recorded for a whole context: its work, and what its
+ * streams were told to wait for and have not joined yet (`due`). */
 struct sc_point sc_order_context_record(struct sc_order *order, uint32_t context)
 {
     SC_ASSERT_GUARDED(&order->streams);

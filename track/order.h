@@ -68,11 +68,12 @@ struct sc_slot;
 struct sc_signal {
     uint64_t number;
     /* every mark (completion event, interpose/streams/marks.h) of an operation up to this number
-     * was recorded before the signal */
+     * was recorded before the signal (told by the device, unseen) */
     uint64_t marked;
 };
 
-enum { SC_SIGNALS_KEPT = 16 }; /* how many of the latest signals are kept for each stream */
+/* how many of the latest signals (told by the device, unseen) are kept for each stream */
+enum { SC_SIGNALS_KEPT = 16 };
 
 struct sc_stream {
     /* Members that a wait for all streams of a context reads, in one cache line. */
@@ -105,7 +106,8 @@ struct sc_stream {
      * last operation, the place of its last ended call, and the behind_version that the stream has
      * joined. */
     _Atomic uint64_t touched, touched_calls, seen_version;
-    /* counts changes of what the stream's point says (what a wait for the stream covers) */
+    /* counts changes of what the stream's point (work issued so far) says (what a wait for the
+     * stream covers) */
     _Atomic uint64_t changes;
     /* The value of `changes` when the host last knew all work of the stream to be done; on a legacy
      * stream that of sc_order.changes for all work of the context. */
@@ -120,7 +122,7 @@ struct sc_stream {
     bool removed;            /* its handle was destroyed */
     /* How many records name this stream: operations in flight, holds, waits of unseen end, last
      * launches, slots. On a legacy stream also the other streams of its context, since their
-     * tickets name it. */
+     * tickets (stream and number) name it. */
     uint32_t references;
     uint32_t next_spare; /* the next in the list of records that can be used again */
     /* on a legacy stream: all that its context was told to wait for, which streams to come have to
@@ -148,10 +150,12 @@ struct sc_stream {
      * NULL. */
     _Atomic(struct sc_slot *) kept_slots[SC_STAGING_CLASSES];
     uint64_t signal_count;
-    /* As `signalled`, for signals that may have come before any mark (a completion event of the
-     * library's) was recorded, so that none shows what was incomplete then. */
+    /* As `signalled`, for signals (told by the device, unseen) that may have come before any mark
+     * (a completion event of the library's) was recorded, so that none shows what was incomplete
+     * then. */
     _Atomic uint64_t signalled_past;
-    /* the latest signals, in the order in which they raised `signalled` */
+    /* the latest signals (told by the device, unseen), in the order in which they raised
+     * `signalled` */
     struct sc_signal signals[SC_SIGNALS_KEPT];
 };
 
@@ -163,8 +167,8 @@ struct sc_order {
     /* A bit for each stream id: the stream may have work that the host does not know to be done.
      * Set when the stream changes; cleared when a walk finds the stream idle. */
     uint64_t live[SC_ORDER_LIVE_MAX / 64];
-    /* Counts changes of what the point of any context says. Calls that read what lies below have no
-     * use for its cache line, which operations write. */
+    /* Counts changes of what the point (work issued so far) of any context says. Calls that read
+     * what lies below have no use for its cache line, which operations write. */
     _Atomic uint64_t changes;
     struct sc_arena arena;
     /* the list, by next_spare, of records of removed streams that nothing refers to, to be used
@@ -190,9 +194,10 @@ bool sc_order_is_idle(struct sc_stream *stream);
  * ignored for a legacy stream, which stands for its own context. */
 uint32_t sc_order_add(struct sc_order *order, enum sc_stream_kind kind, uint32_t context);
 
-/* Removes the stream, whose handle is destroyed. Tickets and points that name it keep their
- * meaning. The id is used again when the last reference to it is released. Its numbers go on
- * counting then, so that an old point which names the id never covers work of the new stream. */
+/* Removes the stream, whose handle is destroyed. Tickets and points (work issued so far) that name
+ * it keep their meaning. The id is used again when the last reference to it is released. Its
+ * numbers go on counting then, so that an old point which names the id never covers work of the new
+ * stream. */
 void sc_order_remove(struct sc_order *order, uint32_t stream);
 static inline void sc_order_reference(struct sc_order *order, uint32_t stream);
 void sc_order_unreference(struct sc_order *order, uint32_t stream);
@@ -204,13 +209,13 @@ void sc_order_begin_call(struct sc_order *order, uint32_t stream, struct sc_orde
  * does for events of its nodes. Called between begin and end. */
 void sc_order_call_waits(struct sc_order *order, struct sc_order_call *call,
                          const struct sc_point *point);
-/* Returns the point of all that the call comes after (what a wait for it covers): for events that
- * are recorded, host functions and waits within the call. */
+/* Returns the point (work issued so far) of all that the call comes after (what a wait for it
+ * covers): for events that are recorded, host functions and waits within the call. */
 struct sc_point sc_order_call_point(struct sc_order *order, const struct sc_order_call *call);
 void sc_order_end_call(struct sc_order *order, struct sc_order_call *call, bool issued);
 
-/* Returns the point of all that the call comes after. If the call has not begun (`call` is of
- * stream 0), returns the point of all that the stream comes after now. */
+/* Returns the point (work issued so far) of all that the call comes after. If the call has not
+ * begun (`call` is of stream 0), returns the point of all that the stream comes after now. */
 struct sc_point sc_order_point_before(struct sc_order *order, uint32_t stream,
                                       const struct sc_order_call *call);
 
@@ -226,45 +231,46 @@ bool sc_order_must_begin_call(struct sc_order *order, uint32_t stream);
 /* Returns true if one of these ties of the stream (enum sc_ties) binds its next call. A blocking
  * stream is not bound by its kind while it has joined all calls of the legacy stream that have
  * ended. With SC_TIE_JOINED the host must also know what the stream has joined of these calls to be
- * done: then the stream's point has one number. Lock-free. */
+ * done: then the stream's point (work issued so far) has one number. Lock-free. */
 bool sc_order_is_tied(struct sc_order *order, uint32_t stream, unsigned ties);
 
 /* Gives a new operation on the stream its ticket (its number there), as by a call that begins and
  * ends at once. */
 struct sc_ticket sc_order_issue(struct sc_order *order, uint32_t stream);
 
-/* Gives the ticket the next number of its stream and the present epoch: the driver has accepted
- * another operation there. */
+/* Gives the ticket (stream and number) the next number of its stream and the present epoch: the
+ * driver has accepted another operation there. */
 void sc_order_renew_ticket(struct sc_order *order, struct sc_ticket *ticket);
 
 /* Returns the point of all work issued on the stream so far; on a legacy stream also of what that
  * work had joined. A point that a function returns holds references, and is released once. */
 struct sc_point sc_order_point(struct sc_order *order, uint32_t stream);
-/* Brings a point that sc_order_point has returned up to date: it names the stream's present work
- * then. */
+/* Brings a point (work issued so far) that sc_order_point has returned up to date: it names the
+ * stream's present work then. */
 void sc_order_renew_point(struct sc_order *order, struct sc_point *point);
-/* Return the points that a wait for a legacy stream, and a wait for a whole context, wait for. Both
- * walk over all streams. */
+/* Return the points (work issued so far) that a wait for a legacy stream, and a wait for a whole
+ * context, wait for. Both walk over all streams. */
 struct sc_point sc_order_legacy_point(struct sc_order *order, uint32_t legacy);
 struct sc_point sc_order_context_point(struct sc_order *order, uint32_t context);
-/* Returns a copy of the point with references of its own. */
+/* Returns a copy of the point (work issued so far) with references of its own. */
 struct sc_point sc_order_copy_point(const struct sc_point *point);
-/* Joins to the point what `other`, a point of the same stream id, has joined. Does nothing if the
- * stream has not joined that: then `other` is of a former stream with this id. */
+/* Joins to the point (work issued so far) what `other`, a point of the same stream id, has joined.
+ * Does nothing if the stream has not joined that: then `other` is of a former stream with this id.
+ */
 void sc_order_join_other(struct sc_order *order, struct sc_point *point,
                          const struct sc_point *other);
 
-/* Notes that work which is issued on `stream` from now on comes after the point. If it is a legacy
- * stream, so does later work on its blocking streams. The wait may be one of the library's, so it
- * is not counted as a call on the legacy stream (that would also join the blocking streams).
- * Returns false if there is no memory. */
+/* Notes that work which is issued on `stream` from now on comes after the point (work issued so
+ * far). If it is a legacy stream, so does later work on its blocking streams. The wait may be one
+ * of the library's, so it is not counted as a call on the legacy stream (that would also join the
+ * blocking streams). Returns false if there is no memory. */
 bool sc_order_note_wait(struct sc_order *order, uint32_t stream, const struct sc_point *point);
-/* Notes that the host knows everything in the point to be done. */
+/* Notes that the host knows everything in the point (work issued so far) to be done. */
 void sc_order_note_known(struct sc_order *order, const struct sc_point *point);
 
-/* Notes that the caller has forgotten (retired) all operations of the point, which the host knows
- * to be done. If the stream has had no work since, sc_order_is_all_known returns true from now on.
- */
+/* Notes that the caller has forgotten (retired) all operations of the point (work issued so far),
+ * which the host knows to be done. If the stream has had no work since, sc_order_is_all_known
+ * returns true from now on. */
 void sc_order_note_all_known(struct sc_order *order, const struct sc_point *point);
 
 /* Returns true if the host would learn nothing new by a wait for the stream. Always false for a
@@ -275,18 +281,18 @@ bool sc_order_is_all_known(struct sc_order *order, uint32_t stream);
  * forgotten that it knows to be done? */
 bool sc_order_is_context_known(struct sc_order *order, uint32_t context);
 
-/* Does the host know everything in the point to be done, so that a wait for it orders nothing?
- * Lock-free if the point has no clock. */
+/* Does the host know everything in the point (work issued so far) to be done, so that a wait for it
+ * orders nothing? Lock-free if the point has no clock (what was waited for on other streams). */
 bool sc_order_point_is_known(struct sc_order *order, const struct sc_point *point);
 
 /* Notes a signal: the host may learn, in a way that the library does not see, that everything in
- * the point is done. If the point is of a legacy stream, one number is skipped on each of its
- * blocking streams, so that marks which are recorded there later have larger numbers than the work
- * before the signal. */
+ * the point (work issued so far) is done. If the point is of a legacy stream, one number is skipped
+ * on each of its blocking streams, so that marks which are recorded there later have larger numbers
+ * than the work before the signal. */
 void sc_order_note_signal(struct sc_order *order, const struct sc_point *point);
 
-/* Notes a signal that may have reached the host already. So no mark is known to be recorded before
- * it. */
+/* Notes a signal (told by the device, unseen) that may have reached the host already. So no mark is
+ * known to be recorded before it. */
 void sc_order_note_past_signal(struct sc_order *order, const struct sc_point *point);
 
 /* Returns true if there is anything of this kind in the process, which calls have to look at.
@@ -345,8 +351,9 @@ static inline uint64_t sc_order_issued(struct sc_order *order, uint32_t stream)
                                 memory_order_acquire);
 }
 
-/* Stores the stream's point without a clock. Returns false if that is not the whole point, since
- * the stream has joined others, or its next call may come after others. Lock-free. */
+/* Stores the stream's point (work issued so far) without a clock (what was waited for on other
+ * streams). Returns false if that is not the whole point, since the stream has joined others, or
+ * its next call may come after others. Lock-free. */
 static inline bool sc_order_plain_point(struct sc_order *order, uint32_t id, struct sc_point *point)
 {
     *point = (struct sc_point){.stream = id, .number = sc_order_issued(order, id)};

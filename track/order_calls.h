@@ -41,14 +41,15 @@ void sc_order_note_work(struct sc_order *order, uint32_t stream);
 /* Notes which call made the stream (track/origins.h). */
 void sc_order_set_origin(struct sc_order *order, uint32_t stream, uint32_t origin);
 
-/* Begins a call that waits for the work before it. Returns the point of all that it comes after. */
+/* Begins a call that waits for the work before it. Returns the point (work issued so far) of all
+ * that it comes after. */
 struct sc_point sc_order_begin_to_wait(struct sc_order *order, uint32_t stream,
                                        struct sc_order_call *call);
 
 /* Notes that the call may tell the host, in a way that the library does not see, that all it comes
- * after is done (a signal). The call takes a number, so that a mark which is recorded after it has
- * a larger number than all that the host may have learnt of. `is_past`: the driver has carried the
- * call out already. */
+ * after is done (a signal). The call takes a number, so that a mark (a completion event of the
+ * library) which is recorded after it has a larger number than all that the host may have learnt
+ * of. `is_past`: the driver has carried the call out already. */
 void sc_order_note_call_signal(struct sc_order *order, uint32_t stream,
                                const struct sc_order_call *call, bool is_past);
 
@@ -56,8 +57,8 @@ void sc_order_note_call_signal(struct sc_order *order, uint32_t stream,
  * context also waits for its green ones; a wait for a green one does not wait for the primary. */
 void sc_order_set_primary(struct sc_order *order, uint32_t green, uint32_t primary);
 
-/* Returns what an event stands for that is recorded for the whole context: the context's point, and
- * what its streams have still to join (are due to wait for). */
+/* Returns what an event stands for that is recorded for the whole context: the context's point
+ * (work issued so far), and what its streams have still to join (are due to wait for). */
 struct sc_point sc_order_context_record(struct sc_order *order, uint32_t context);
 /* Releases the point's references and empties it. */
 void sc_order_release_point(struct sc_order *order, struct sc_point *point);
@@ -81,12 +82,13 @@ void sc_order_skip_number(struct sc_order *order, uint32_t stream);
 bool sc_order_may_be_signalled(struct sc_order *order, const struct sc_ticket *ticket);
 
 /* Returns a number up to which each operation of the ticket's stream has its mark (a completion
- * event of the library's) recorded before the first signal that comes after the operation: such a
- * mark shows what was incomplete when the host was told. 0: the operation's own mark may be
- * recorded after the signal. */
+ * event of the library's) recorded before the first signal (told by the device, unseen) that comes
+ * after the operation: such a mark shows what was incomplete when the host was told. 0: the
+ * operation's own mark may be recorded after the signal. */
 uint64_t sc_order_first_signal(struct sc_order *order, const struct sc_ticket *ticket);
 
-/* Returns true if the operation is done when everything in the point is done. */
+/* Returns true if the operation is done when everything in the point (work issued so far) is done.
+ */
 bool sc_order_point_covers(const struct sc_point *point, const struct sc_ticket *ticket);
 
 #endif

@@ -18,9 +18,9 @@ struct sc_spans;
  * except those of areas that were moved to another stripe. */
 enum { SC_SPANS_STRIPES = 64, SC_SPANS_AREA_BYTES = 2 << 20, SC_SPANS_AREAS_MAX = 8190 };
 
-/* Sets the memory whose areas may have other stripes than 0. An area has SC_SPANS_AREA_BYTES, and
- * the first one begins at `start`. The areas of the first `striped_bytes` get their stripes at
- * once. Called once, before there is a span. */
+/* Sets the memory whose areas may have other stripes (sets of pages that share a lock) than 0. An
+ * area has SC_SPANS_AREA_BYTES, and the first one begins at `start`. The areas of the first
+ * `striped_bytes` get their stripes at once. Called once, before there is a span. */
 void sc_spans_set_stripes(struct sc_spans *spans, uintptr_t start, size_t size_bytes,
                           size_t striped_bytes);
 

@@ -25,8 +25,8 @@ uint32_t sc_stacks_put(void *const *frames, unsigned count);
  * `word` 0 it changes nothing. Returns whether there are such return addresses. */
 bool sc_stacks_replace_frames(uintptr_t start, uintptr_t end, uint64_t word);
 
-/* Returns the number of frames of the stack. *frames points into the depot, and stays valid for
- * ever. */
+/* Returns the number of frames of the stack. *frames points (work issued so far) into the depot,
+ * and stays valid for ever. */
 unsigned sc_stacks_get(uint32_t id, void *const **frames);
 
 #endif

@@ -28,7 +28,8 @@
 enum { SC_STAGES_MAX = 31 }; /* stages of a graph */
 
 struct sc_stages {
-    /* the latest number that was noted; at first that of the point before the launch */
+    /* the latest number that was noted; at first that of the point (work issued so far) before the
+     * launch */
     uint64_t last;
     /* operations of other threads got numbers between those of a stage, so it is not known which of
      * them come before a notifier */

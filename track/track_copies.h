@@ -45,8 +45,11 @@ struct sc_simple_copy {
     uintptr_t host, device;
     size_t size_bytes;
     uint32_t range;
-    struct sc_slot *slot; /* of a copy to the device: the slot of its snapshot */
-    bool is_filled;       /* the slot has the source's bytes already, from an equal earlier copy */
+    /* of a copy to the device: the slot (a place in staging memory) of its snapshot */
+    struct sc_slot *slot;
+    /* the slot (a place in staging memory) has the source's bytes already, from an equal earlier
+     * copy */
+    bool is_filled;
     /* Set after the driver's call, to be recorded: */
     const char *api;
     uint64_t ticks;
@@ -55,14 +58,14 @@ struct sc_simple_copy {
 };
 
 /* Returns true if the copy is simple (of pinned memory, with nothing in flight that conflicts):
- * finds its range, and takes a slot for its snapshot, which the caller fills unless is_filled.
- * Returns false, having done nothing, if it is not. */
+ * finds its range, and takes a slot (a place in staging memory) for its snapshot, which the caller
+ * fills unless is_filled. Returns false, having done nothing, if it is not. */
 bool sc_track_begin_simple_copy(struct sc_track *track, struct sc_staging *staging,
                                 struct sc_simple_copy *copy) SC_EXCLUDES(*track);
 
-/* Records a simple copy that the driver has accepted, and stores its ticket in `info`. Returns
- * false, having recorded nothing, if the caller has to record `info` as any other operation
- * (sc_track_issue). */
+/* Records a simple copy that the driver has accepted, and stores its ticket (stream and number) in
+ * `info`. Returns false, having recorded nothing, if the caller has to record `info` as any other
+ * operation (sc_track_issue). */
 bool sc_track_issue_simple_copy(struct sc_track *track, const struct sc_simple_copy *copy,
                                 struct sc_op_info *info, struct sc_issued *issued)
     SC_EXCLUDES(*track);

@@ -35,8 +35,9 @@ void sc_track_device_allocated(struct sc_track *track, uintptr_t address, size_t
 
 /* Ends a free that sc_allocations_begin_free began, after the driver has answered. `freed`: the
  * driver has taken the memory back. `info`: the free as an operation in a stream's order, to be
- * recorded; its ticket names the stream. NULL: the driver has refused, or the free is not to be
- * recorded. It is not recorded either if the driver has handed the memory out again meanwhile. */
+ * recorded; its ticket (stream and number) names the stream. NULL: the driver has refused, or the
+ * free is not to be recorded. It is not recorded either if the driver has handed the memory out
+ * again meanwhile. */
 void sc_track_device_end_free(struct sc_track *track, const struct sc_allocation *allocation,
                               bool freed, struct sc_op_info *info) SC_EXCLUDES(*track);
 

@@ -45,16 +45,16 @@ void sc_track_graph_add(struct sc_track *track, uintptr_t handle, const struct s
 bool sc_track_graph_names(struct sc_track *track, uintptr_t address, size_t size_bytes)
     SC_EXCLUDES(*track);
 
-/* Notes the memory that a launch of the exec allocates. Operations in flight at those addresses are
- * forgotten: they are over, or the driver orders later work after them. Blocks that are not known
- * get this origin: they were freed after the launch before, or their node was added by hand.
- * `context`: as for sc_allocations_add. */
+/* Notes the memory that a launch of the exec (instantiated graph) allocates. Operations in flight
+ * at those addresses are forgotten: they are over, or the driver orders later work after them.
+ * Blocks that are not known get this origin: they were freed after the launch before, or their node
+ * was added by hand. `context`: as for sc_allocations_add. */
 void sc_track_note_graph_allocations(struct sc_track *track, uint32_t exec, uint32_t context,
                                      uint32_t origin) SC_EXCLUDES(*track);
 
-/* Find the graph or exec of the handle, and its id; NULL and 0: not known. sc_track_graph_extra
- * returns the members that only few uses have. Lock-free; other threads may change what is
- * returned. */
+/* Find the graph or exec (instantiated graph) of the handle, and its id; NULL and 0: not known.
+ * sc_track_graph_extra returns the members that only few uses (of memory by nodes) have. Lock-free;
+ * other threads may change what is returned. */
 const struct sc_graph *sc_track_graph(struct sc_track *track, uintptr_t handle, uint32_t *id);
 const struct sc_graph_extra *sc_track_graph_extra(struct sc_track *track,
                                                   const struct sc_graph_use *use);
@@ -70,15 +70,16 @@ const struct sc_graph_extra *sc_track_graph_extra(struct sc_track *track,
 void sc_track_begin_launch(struct sc_track *track, uint32_t exec, uint32_t stream,
                            struct sc_order_call *call) SC_EXCLUDES(*track);
 
-/* Sets what the events stand for that nodes of the exec record in a launch: the point of the stream
- * before the launch, and the stages (track/stages.h) that the nodes notify of. If `stages` is
- * broken, the events stand for the point alone. Releases the point. */
+/* Sets what the events stand for that nodes of the exec (instantiated graph) record in a launch:
+ * the point (work issued so far) of the stream before the launch, and the stages (track/stages.h)
+ * that the nodes notify of. If `stages` is broken, the events stand for the point alone. Releases
+ * the point. */
 void sc_track_note_launch_records(struct sc_track *track, uint32_t exec, struct sc_point *point,
                                   const struct sc_stages *stages) SC_EXCLUDES(*track);
 
-/* A launch of an exec on the stream of its last launch. Runs (joined uses of the exec) that are
- * still in flight there and unchanged are issued again, up to the first one that is not. From that
- * run on the caller issues operations, and then calls sc_graphs_note_launched. */
+/* A launch of an exec (instantiated graph) on the stream of its last launch. Runs (joined uses of
+ * the exec) that are still in flight there and unchanged are issued again, up to the first one that
+ * is not. From that run on the caller issues operations, and then calls sc_graphs_note_launched. */
 struct sc_relaunch {
     uint32_t exec; /* id of the graph */
     uint32_t stream;

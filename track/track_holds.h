@@ -33,12 +33,13 @@ struct SC_LOCK sc_track;
 extern struct sc_track sc_track; /* the process's own */
 
 /* A request of a call that takes memory away (a free): finds the operations in flight there, and
- * makes a hold if `hold` asks for one. */
+ * makes a hold (memory kept after a free) if `hold` asks for one. */
 struct sc_deallocation {
     uintptr_t address;
     size_t size_bytes;
-    bool hold;              /* make a hold if an operation in flight uses the memory */
-    enum sc_hold_kind kind; /* of the hold */
+    /* make a hold (memory kept after a free) if an operation in flight uses the memory */
+    bool hold;
+    enum sc_hold_kind kind; /* of the hold (memory kept after a free) */
     uint32_t context;
     uint64_t max_held_bytes;
     /* The call that takes the memory away. Hazards of later launches of graphs that use the memory
@@ -49,15 +50,15 @@ struct sc_deallocation {
     bool passes_kernels; /* do not hold memory that only kernels may use */
     /* the memory stays the program's, and its operations stay tracked */
     bool stays;
-    /* before the wait, make holds on the memory no longer wait for graphs, because the memory is
-     * about to become something else (sc_holds_forget_graphs) */
+    /* before the wait, make holds (memory kept after a free) on the memory no longer wait for
+     * graphs, because the memory is about to become something else (sc_holds_forget_graphs) */
     bool settles;
     /* results */
     /* The operations in flight there. They are no longer tracked, unless `stays` or `must_wait`. */
     struct sc_ops found;
     bool by_graph; /* a graph uses the memory */
-    /* the hold that was made, or 0. If that gives the memory back to the driver, the range is
-     * removed */
+    /* the hold (memory kept after a free) that was made, or 0. If that gives the memory back to the
+     * driver, the range (host memory known to the driver) is removed */
     uint32_t held;
     uint64_t held_age; /* the hold's age (its serial number) */
     /* no hold could be made, because of max_held_bytes or for want of memory: nothing has changed,
@@ -73,7 +74,8 @@ static inline void sc_deallocation_end(struct sc_deallocation *request)
 /* Declares a struct sc_deallocation whose list of operations is freed at the end of the scope. */
 #define SC_DEALLOCATION __attribute__((cleanup(sc_deallocation_end))) struct sc_deallocation
 
-/* Returns true if an operation in flight, a hold or a range overlaps the interval. */
+/* Returns true if an operation in flight, a hold (memory kept after a free) or a range (host memory
+ * known to the driver) overlaps the interval. */
 bool sc_track_overlaps(struct sc_track *track, uintptr_t address, size_t size_bytes)
     SC_EXCLUDES(*track);
 
@@ -97,13 +99,14 @@ struct sc_release {
 };
 
 /* Takes the oldest hold whose memory can go back and whose age is above `after_age`. The caller
- * frees the memory and removes the hold, or makes it available again (sc_holds_put_back). Complete
- * operations on the memory are tracked no more; its pages may still have to be unprotected. */
+ * frees the memory and removes the hold (memory kept after a free), or makes it available again
+ * (sc_holds_put_back). Complete operations on the memory are tracked no more; its pages may still
+ * have to be unprotected. */
 struct sc_release sc_track_take_ready(struct sc_track *track, uint64_t after_age)
     SC_EXCLUDES(*track);
 
-/* Returns true if a hold that the mask (enum sc_hold_mask) selects overlaps the interval. Lock-free
- * if none is near. */
+/* Returns true if a hold (memory kept after a free) that the mask (enum sc_hold_mask) selects
+ * overlaps the interval. Lock-free if none is near. */
 bool sc_track_is_held(struct sc_track *track, uintptr_t address, size_t size_bytes, unsigned mask)
     SC_EXCLUDES(*track);
 

@@ -62,13 +62,13 @@ static inline void sc_issued_end(struct sc_issued *issued)
 #define SC_ISSUED(name) __attribute__((cleanup(sc_issued_end))) struct sc_issued name = {{0}, {0}}
 
 /* Records the operations of a call that the driver has accepted: ends the call as sc_track_end_call
- * does (unless it has ended already), and gives each operation its ticket. */
+ * does (unless it has ended already), and gives each operation its ticket (stream and number). */
 void sc_track_issue(struct sc_track *track, struct sc_order_call *call, struct sc_op_info *infos,
                     unsigned count, struct sc_issued *issued) SC_EXCLUDES(*track);
 
-/* Records the operations of one call that the driver has accepted, with one ticket for all, as for
- * a launch that uses several pieces of memory. infos[0].ticket is that ticket already, or has
- * number 0 and the place of the call. */
+/* Records the operations of one call that the driver has accepted, with one ticket (stream and
+ * number) for all, as for a launch that uses several pieces of memory. infos[0].ticket is that
+ * ticket already, or has number 0 and the place of the call. */
 void sc_track_issue_one(struct sc_track *track, struct sc_op_info *infos, unsigned count)
     SC_EXCLUDES(*track);
 

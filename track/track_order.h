@@ -41,14 +41,15 @@ void sc_track_remove_stream(struct sc_track *track, uint32_t stream) SC_EXCLUDES
  * blocking stream if the legacy stream had no call since the stream's last one. */
 void sc_track_begin_call(struct sc_track *track, uint32_t stream, struct sc_order_call *call)
     SC_EXCLUDES(*track);
-/* Returns the point of all that the call comes after. To be called before the driver is called. */
+/* Returns the point (work issued so far) of all that the call comes after. To be called before the
+ * driver is called. */
 struct sc_point sc_track_call_point(struct sc_track *track, uint32_t stream,
                                     const struct sc_order_call *call) SC_EXCLUDES(*track);
 void sc_track_end_call(struct sc_track *track, struct sc_order_call *call, bool issued)
     SC_EXCLUDES(*track);
 
-/* Returns the point that a synchronise of this kind would wait for now. To be called before the
- * driver is called. */
+/* Returns the point (work issued so far) that a synchronise of this kind would wait for now. To be
+ * called before the driver is called. */
 struct sc_point sc_track_sync_point(struct sc_track *track, uint32_t stream, enum sc_scope scope)
     SC_EXCLUDES(*track);
 
@@ -60,9 +61,9 @@ void sc_track_note_stream_wait(struct sc_track *track, uint32_t stream, uint32_t
 /* Returns the event's point (what a wait for the event waits for); empty if it was never recorded.
  */
 struct sc_point sc_track_event_point(struct sc_track *track, uintptr_t event) SC_EXCLUDES(*track);
-/* Stores the event's point, for a wait by the host; an empty one if the host knows all of it to be
- * done. `behind`: always gets the stream on which the event was recorded, and the point's
- * work_ticks. */
+/* Stores the event's point (work issued so far), for a wait by the host; an empty one if the host
+ * knows all of it to be done. `behind`: always gets the stream on which the event was recorded, and
+ * the point's work_ticks. */
 struct sc_behind {
     uint32_t stream; /* 0: not known */
     uint64_t work_ticks;
@@ -74,19 +75,20 @@ void sc_track_event_work(struct sc_track *track, uintptr_t event, struct sc_poin
  * wait for it orders no operations? Stores that number. Takes only the event's lock. */
 bool sc_track_known_event(struct sc_track *track, uintptr_t event, struct sc_event_number *number);
 
-/* For a point that the host has just seen done: compares large sources, without the lock.
- * sc_track_note_known follows at once, with the results. The caller has no lock of the
- * library's. */
+/* For a point (work issued so far) that the host has just seen done: compares large sources,
+ * without the lock. sc_track_note_known follows at once, with the results. The caller has no lock
+ * of the library's. */
 void sc_track_compare_sources(struct sc_track *track, const struct sc_point *point,
                               struct sc_comparisons *comparisons) SC_EXCLUDES(*track);
 
-/* Notes that the host knows everything in the point to be done, and releases the point. Stores in
- * `overwritten` the operations whose sources were changed too early; NULL: compares nothing, since
- * the memory is gone. `comparisons`: the results of sc_track_compare_sources, or NULL. */
+/* Notes that the host knows everything in the point (work issued so far) to be done, and releases
+ * the point. Stores in `overwritten` the operations whose sources were changed too early; NULL:
+ * compares nothing, since the memory is gone. `comparisons`: the results of
+ * sc_track_compare_sources, or NULL. */
 void sc_track_note_known(struct sc_track *track, struct sc_point *point,
                          const struct sc_comparisons *comparisons, struct sc_ops *overwritten)
     SC_EXCLUDES(*track);
-/* Releases a point that is not used any more. */
+/* Releases a point (work issued so far) that is not used any more. */
 void sc_track_release_point(struct sc_track *track, struct sc_point *point) SC_EXCLUDES(*track);
 
 /* Returns the open waits of unseen end (track/unseen.h) that work which is issued on the stream now
@@ -96,13 +98,13 @@ struct sc_unseen_mark sc_track_find_unseen_before(struct sc_track *track, uint32
                                                   const struct sc_point *after) SC_EXCLUDES(*track);
 
 /* Begin and end the record of an event, which is a call on the event's stream. Begin stores the
- * point that the event will stand for. */
+ * point (work issued so far) that the event will stand for. */
 void sc_track_begin_record(struct sc_track *track, uint32_t stream, struct sc_order_call *call,
                            struct sc_point *point) SC_EXCLUDES(*track);
 void sc_track_end_record(struct sc_track *track, struct sc_order_call *call, bool issued)
     SC_EXCLUDES(*track);
-/* Notes that the record has succeeded: the event stands for the point from now on. Releases the
- * caller's point. */
+/* Notes that the record has succeeded: the event stands for the point (work issued so far) from now
+ * on. Releases the caller's point. */
 void sc_track_set_event(struct sc_track *track, uintptr_t event, struct sc_point *point)
     SC_EXCLUDES(*track);
 

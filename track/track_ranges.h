@@ -27,7 +27,7 @@ struct SC_LOCK sc_track;
 extern struct sc_track sc_track; /* the process's own */
 
 struct sc_range_info {
-    uint32_t range; /* 0: there is no range */
+    uint32_t range; /* 0: there is no range (host memory known to the driver) */
     uintptr_t address;
     size_t size_bytes;
     enum sc_buffer_kind kind;
@@ -37,10 +37,11 @@ struct sc_range_info {
     uint32_t origin; /* the call that made it (track/origins.h) */
 };
 
-/* Notes that the driver hands out memory at these addresses, before it is added as a range.
- * Operations that are still in flight there are dropped: they were of a former owner, as when a
- * context that ends on another thread has freed its memory before the library notices. `again`:
- * memory that was unregistered is registered again, so graphs' uses of it are valid again. */
+/* Notes that the driver hands out memory at these addresses, before it is added as a range (host
+ * memory known to the driver). Operations that are still in flight there are dropped: they were of
+ * a former owner, as when a context that ends on another thread has freed its memory before the
+ * library notices. `again`: memory that was unregistered is registered again, so graphs' uses of it
+ * are valid again. */
 void sc_track_note_allocated(struct sc_track *track, uintptr_t address, size_t size_bytes,
                              bool again) SC_EXCLUDES(*track);
 
@@ -48,8 +49,8 @@ void sc_track_add_range(struct sc_track *track, uintptr_t address, size_t size_b
                         enum sc_buffer_kind kind, uint32_t context, uint32_t origin)
     SC_EXCLUDES(*track);
 
-/* Returns the range that contains the address; with range 0 if there is none. Lock-free unless the
- * ranges are being changed. */
+/* Returns the range (host memory known to the driver) that contains the address; with range 0 if
+ * there is none. Lock-free unless the ranges are being changed. */
 struct sc_range_info sc_track_find_range(struct sc_track *track, uintptr_t address)
     SC_EXCLUDES(*track);
 
@@ -57,8 +58,8 @@ struct sc_range_info sc_track_find_range(struct sc_track *track, uintptr_t addre
  * managed memory is known, and the address lies in no range. */
 bool sc_track_may_be_host(struct sc_track *track, uintptr_t address) SC_EXCLUDES(*track);
 
-/* Returns the range with this id as it is now. It has no bytes if the range was removed, and may be
- * another one that has got the id. Lock-free. */
+/* Returns the range (host memory known to the driver) with this id as it is now. It has no bytes if
+ * the range was removed, and may be another one that has got the id. Lock-free. */
 struct sc_range_info sc_track_reread_range(struct sc_track *track, uint32_t range);
 
 /* Returns false only if no operation in flight could conflict with one of this direction and stream

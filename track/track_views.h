@@ -37,17 +37,19 @@ bool sc_track_may_have(struct sc_track *track, unsigned what, uintptr_t address,
  * Quicker than sc_track_may_have, since every free() calls it while copies are in flight. */
 bool sc_track_heap_may_have(struct sc_track *track, uintptr_t address, size_t size_bytes);
 
-/* Returns false only if no range is near the object. For callers that are called too often to look
- * further. Only the object's first byte is compared: objects that end in a range begin in its
- * block. */
+/* Returns false only if no range (host memory known to the driver) is near the object. For callers
+ * that are called too often to look further. Only the object's first byte is compared: objects that
+ * end in a range begin in its block. */
 bool sc_track_range_may_be_near(struct sc_track *track, const void *object);
 
-/* Returns a count of changes of the ranges; it is odd while one is being made. */
+/* Returns a count of changes of the ranges (host memory known to the driver); it is odd while one
+ * is being made. */
 uint64_t sc_track_ranges_version(struct sc_track *track);
-/* Returns true if the address is in a range whose pages must not be protected. */
+/* Returns true if the address is in a range (host memory known to the driver) whose pages must not
+ * be protected. */
 bool sc_track_is_guarding_forbidden(struct sc_track *track, uintptr_t address);
-/* Returns true if the host may read sources in the range directly, without a system call that copes
- * with unreadable pages (SC_SNAPSHOTS_PLAIN). */
+/* Returns true if the host may read sources in the range (host memory known to the driver)
+ * directly, without a system call that copes with unreadable pages (SC_SNAPSHOTS_PLAIN). */
 bool sc_track_is_plainly_readable(struct sc_track *track, uint32_t range);
 
 #endif

@@ -42,8 +42,8 @@ enum {
 void sc_unseen_init(struct sc_order *order);
 
 /* Note a call by which the stream begins to wait for the host. Begin is called before the driver's
- * call; end after it, with the ticket that begin has returned, unless the driver has refused the
- * call. */
+ * call; end after it, with the ticket (stream and number) that begin has returned, unless the
+ * driver has refused the call. */
 struct sc_ticket sc_unseen_begin(struct sc_order *order, uint32_t stream);
 void sc_unseen_end(struct sc_order *order, const struct sc_ticket *from);
 

@@ -71,18 +71,20 @@ struct sc_watched_launch {
     bool has_begun; /* a node has run */
     /* the latest stage (track/stages.h) that the nodes which have run tell the host of */
     uint8_t reached;
-    struct sc_point before; /* the point of all that the launch comes after */
+    struct sc_point before; /* the point (work issued so far) of all that the launch comes after */
     struct sc_stages stages;
 };
 
-/* The host nodes and launches of one exec. */
+/* The host nodes and launches of one exec (instantiated graph). */
 struct sc_watched_nodes {
     struct sc_watched_node *nodes;
     struct sc_watched_launch *oldest, *latest;
     uint64_t launches; /* how many launches were begun so far */
     uint32_t count;    /* how many nodes the next launch runs */
     uint32_t waiting;  /* how many launches are in the list */
-    bool is_left; /* the exec is destroyed, or has other nodes now: freed with its last record */
+    /* the exec (instantiated graph) is destroyed, or has other nodes now: freed with its last
+     * record */
+    bool is_left;
     /* runs of its nodes can no longer be matched with launches, so nothing is concluded from them
      */
     bool is_lost;
@@ -105,15 +107,15 @@ void sc_watched_nodes_replace(struct sc_order *order, struct sc_watched_node *no
 struct sc_watched_node *sc_watched_nodes_find(const struct sc_watched_nodes *watched,
                                               uintptr_t node);
 
-/* Ends the records of an exec that is destroyed or has other nodes now: they are in no later
- * launch. Sets *watched to NULL. */
+/* Ends the records of an exec (instantiated graph) that is destroyed or has other nodes now: they
+ * are in no later launch. Sets *watched to NULL. */
 void sc_watched_nodes_abandon(struct sc_order *order, struct sc_watched_nodes **watched);
 
 /* Begins a launch, before the driver is called; copies the point `before`. Returns NULL if the exec
- * has no watched host node at present, or is_lost, which it also becomes for want of memory. Beyond
- * SC_WATCHED_WAITING_MAX launches gives up the oldest one: the host may learn of its end in a way
- * that the library does not see (sc_order_note_past_signal). *given_up: the `open` of the launch
- * that was given up, or 0. */
+ * (instantiated graph) has no watched host node at present, or is_lost, which it also becomes for
+ * want of memory. Beyond SC_WATCHED_WAITING_MAX launches gives up the oldest one: the host may
+ * learn of its end in a way that the library does not see (sc_order_note_past_signal). *given_up:
+ * the `open` of the launch that was given up, or 0. */
 struct sc_watched_launch *sc_watched_nodes_begin_launch(struct sc_order *order,
                                                         struct sc_watched_nodes *watched,
                                                         const struct sc_point *before,
@@ -123,9 +125,9 @@ struct sc_watched_launch *sc_watched_nodes_begin_launch(struct sc_order *order,
 /* Removes a launch that the driver has refused. */
 void sc_watched_nodes_fail_launch(struct sc_order *order, struct sc_watched_launch *launch);
 
-/* Notes that the launch's operations are recorded; copies `stages`. Returns the point of what nodes
- * that have run already have notified the host of; of stream 0 if that is nothing. The caller
- * releases the point. */
+/* Notes that the launch's operations are recorded; copies `stages`. Returns the point (work issued
+ * so far) of what nodes that have run already have notified the host of; of stream 0 if that is
+ * nothing. The caller releases the point. */
 struct sc_point sc_watched_nodes_end_launch(struct sc_order *order,
                                             struct sc_watched_launch *launch,
                                             const struct sc_stages *stages);

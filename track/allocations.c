@@ -110,7 +110,8 @@ uint32_t sc_allocations_origin(struct sc_allocations *allocations, uintptr_t add
     return sc_allocations_find(allocations, address).origin;
 }
 
-/* Could a free name this address? Not if it lies within a block that begins elsewhere. */
+/* Could a mapping of device memory begin or end at this address? Not within a known block. Asked
+ * when the program unmaps an interval, as the driver takes back whole mappings only. */
 bool sc_allocations_may_begin_at(struct sc_allocations *allocations, uintptr_t address)
 {
     const struct sc_allocation block = sc_allocations_find(allocations, address);

@@ -47,12 +47,13 @@ struct sc_budget_site {
 
 struct sc_budget {
     struct sc_brief_lock lock;
-    _Atomic uint64_t unpaid;       /* ticks spent on guarding that `left` does not count yet */
-    uint32_t share;                /* the share of the time, in parts of SC_BUDGET_WHOLE */
-    int64_t left;                  /* ticks times SC_BUDGET_WHOLE */
-    int64_t burst, debt;           /* the most and the least that `left` may be */
-    uint64_t refused_max_ticks;    /* for how many ticks a site may be refused */
-    uint64_t now;                  /* the time until which `left` was earned */
+    _Atomic uint64_t unpaid; /* ticks spent on guarding that `left` does not count yet */
+    uint32_t share;          /* the share of the time, in parts of SC_BUDGET_WHOLE */
+    int64_t left;            /* ticks times SC_BUDGET_WHOLE */
+    int64_t burst, debt;     /* the most and the least that `left` may be */
+    /* for how many ticks a call site may go without a protected operation */
+    uint64_t refused_max_ticks;
+    uint64_t now;                  /* the time until which earnings are counted in `left` */
     uint32_t round, refused_sites; /* the present round, and how many sites were refused in it */
     uint64_t round_began;
     uint64_t random_state; /* the state of a random generator */

@@ -14,9 +14,9 @@
 
 enum { MOST_BYTES = 1 << 20, LOOKS_MAX = 1024, SPINS = 100 };
 
-/* Is it worth comparing the operation's source with its snapshot without the lock? It has to be
- * large, contiguous and directly readable, changed by nobody but the host (`stable`), and neither
- * compared already nor being compared by another thread. */
+/* Is it worth comparing the operation's source with its snapshot (the copy that the device reads)
+ * without the lock? It has to be large, contiguous and directly readable, changed by nobody but the
+ * host (`stable`), and neither compared already nor being compared by another thread. */
 static bool is_worth_comparing_unlocked(struct sc_inflight *inflight, const struct sc_op *op)
 {
     const struct sc_op_info *info = &op->info;
@@ -94,9 +94,9 @@ static void list_all_streams(struct sc_inflight *inflight, const struct sc_point
     atomic_store_explicit(&inflight->order->has_large_sources, any, memory_order_relaxed);
 }
 
-/* The host has waited for the point (work issued so far): lists large sources that can be compared
- * before the lock is taken to note that. Mostly the point is of one stream, and only that one is
- * looked at. */
+/* The host has waited for the point (work issued so far): lists large sources (memory that copies
+ * read) that can be compared before the lock is taken to note that. Mostly the point is of one
+ * stream, and only that one is looked at. */
 void sc_comparisons_begin(struct sc_inflight *inflight, const struct sc_point *point,
                           struct sc_comparisons *comparisons)
 {
@@ -119,9 +119,9 @@ void sc_comparisons_begin_equal(struct sc_inflight *inflight, const struct sc_op
         begin_comparison(inflight, comparisons, sc_inflight_op(inflight, id));
 }
 
-/* Compares the listed sources (memory that copies read) with their snapshots, without the lock.
- * After each comparison the operation may be dropped by others, so its record is not touched again.
- */
+/* Compares the listed sources (memory that copies read) with their snapshots (copies that the
+ * device reads), without the lock. After each comparison the operation may be dropped by others, so
+ * its record is not touched again. */
 void sc_comparisons_make(struct sc_inflight *inflight, struct sc_comparisons *comparisons)
 {
     for (unsigned i = 0; i < comparisons->count; i++) {
@@ -133,7 +133,8 @@ void sc_comparisons_make(struct sc_inflight *inflight, struct sc_comparisons *co
 }
 
 /* Is the record still of the operation that was compared? Another thread may have issued it again,
- * with another snapshot, or dropped it, before the lock was taken again. */
+ * with another snapshot (the copy that the device reads), or dropped it, before the lock was taken
+ * again. */
 static bool is_same_issue(const struct sc_comparison *one)
 {
     const struct sc_op_info *info = &one->op->info;
@@ -141,8 +142,9 @@ static bool is_same_issue(const struct sc_comparison *one)
            info->slot && info->slot->bytes == one->copy;
 }
 
-/* Stores the results with the operations, so that they are not compared again under the lock.
- * Operations that were issued again meanwhile are left out: the result was of other bytes. */
+/* Stores the results of comparisons of sources with their snapshots (the copies that the device
+ * reads), so that they are not made again under the lock. Operations that were issued again
+ * meanwhile are left out: the result was of other bytes. */
 void sc_comparisons_end(struct sc_inflight *inflight, const struct sc_comparisons *comparisons)
 {
     SC_ASSERT_GUARDED(&inflight->ops);

@@ -71,8 +71,8 @@ static bool has_told_by_flag(struct sc_inflight *inflight, uint32_t id)
 }
 
 /* Lists the earlier operation, which conflicts. If the host only wants to know what to wait for
- * (`awaited`), leaves out one that is complete, or of which the device reads a snapshot. Without a
- * list the search ends here. */
+ * (`awaited`), leaves out one that is complete, or of which the device reads a snapshot (a copy of
+ * the source). Without a list the search ends here. */
 static void add_conflict(struct conflict_visit *search, const struct sc_op_info *earlier)
 {
     bool is_done =

@@ -123,8 +123,9 @@ void sc_device_add(struct sc_inflight *inflight, const struct sc_op_info *info)
     SC_ASSERT(count_ops(inflight) <= SC_DEVICE_OPS_MAX);
 }
 
-/* Returns the stream's next older operation with a number above `number`; NULL: none. *id: the one
- * that was returned last, 0 at first. The list has all streams' operations, the latest first. */
+/* For the marks below: returns the stream's next older operation with a number above `number`;
+ * NULL: none. *id: the one that was returned last, 0 at first. The list has all streams'
+ * operations, the latest first. */
 static struct sc_op_info *next_behind(struct sc_inflight *inflight, uint32_t stream,
                                       uint64_t number, uint32_t *id)
 {

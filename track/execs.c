@@ -113,7 +113,7 @@ bool sc_graphs_get_use(struct sc_graphs *graphs, uint32_t graph, uint32_t at,
 /* Completes a use (of a piece of memory by a node) that the driver has just described by what is
  * known of the same use: the call that made it, and whether its memory was freed. If the program
  * has changed the node itself, that is kept under the node as an orphan (a node whose graph is
- * unknown). Name, shape and range stay as the driver says. */
+ * unknown). Name, shape and range (host memory known to the driver) stay as the driver says. */
 void sc_graphs_recognise(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
                          struct sc_graph_use *use, struct sc_graph_extra *extra)
 {

@@ -187,7 +187,8 @@ void sc_frozen_forget_handle(struct sc_frozen *frozen, uintptr_t handle)
 }
 
 /* Some graph was changed, and nobody knows which: execs (instantiated graphs) that are made from
- * now on may read anything. Those that were made before still read the pieces (of memory). */
+ * now on may read anything. Those that were made before still read the pieces of memory that are
+ * kept (written by work beside a capture). */
 void sc_frozen_note_changed(struct sc_frozen *frozen)
 {
     for (unsigned i = frozen->count; i-- > 0;) {

@@ -324,7 +324,7 @@ static void free_interval(struct sc_graphs *graphs, uint32_t id)
     sc_pool_release(&graphs->intervals, id);
 }
 
-/* Frees all intervals of the graph. */
+/* Frees all intervals (pieces of memory) of the graph. */
 static void drop_intervals(struct sc_graphs *graphs, struct sc_graph *graph)
 {
     while (graph->first_interval) {
@@ -334,7 +334,8 @@ static void drop_intervals(struct sc_graphs *graphs, struct sc_graph *graph)
     }
 }
 
-/* No use is left in the interval: takes it out of the graph's list and frees it. */
+/* No use is left in the interval (a piece of memory): takes it out of the graph's list and frees
+ * it. */
 static void remove_interval(struct sc_graphs *graphs, struct sc_graph *graph, uint32_t id)
 {
     const struct sc_graph_interval *interval = sc_graphs_interval_at(graphs, id);
@@ -345,8 +346,9 @@ static void remove_interval(struct sc_graphs *graphs, struct sc_graph *graph, ui
     free_interval(graphs, id);
 }
 
-/* Removes the use (of a piece of memory by a node) from the list of its interval, and frees an
- * interval that has no other use. Stacks and device memory have none. */
+/* Removes the use (of a piece of memory by a node) from the list of its interval (the piece of
+ * memory), and frees an interval that has no other use. Uses of stacks and of device memory are in
+ * none. */
 static void remove_from_interval(struct sc_graphs *graphs, struct sc_graph *graph, uint32_t use)
 {
     uint32_t interval = sc_graph_use_at(graph, use)->interval;

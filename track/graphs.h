@@ -129,8 +129,8 @@ struct sc_graph_event {
     uintptr_t inner; /* the node within `node` that records or waits; 0: `node` itself */
     uintptr_t event;
     bool waits;
-    /* the node tells the host that all work up to this stage (track/stages.h) is done; 0: of none
-     */
+    /* up to which stage (of the graph's work, track/stages.h) the node tells the host that all is
+     * done; 0: it tells nothing */
     uint8_t tells;
     /* the lowest `tells` of all nodes that record the same event: a wait for the event proves no
      * more */
@@ -177,7 +177,8 @@ struct sc_graph_flags {
     uint16_t unsure;
     /* the stage that the node's uses (of memory) belong to (track/stages.h) */
     uint8_t stage;
-    /* the node tells the host that all work up to this stage is done, by an event or a host node */
+    /* up to which stage (of the graph's work, track/stages.h) the node tells the host that all is
+     * done, by an event or as a host node; 0: it tells nothing */
     uint8_t tells;
 };
 

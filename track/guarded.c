@@ -108,7 +108,8 @@ static uintptr_t whole_pages_end(const struct sc_inflight *inflight)
     return SIZE_MAX - inflight->guards.page_mask;
 }
 
-/* Unprotects everything, as the guard ends. */
+/* Unprotects everything: no early access is seen from now on, unless something is protected anew.
+ */
 void sc_guarded_end_all(struct sc_inflight *inflight)
 {
     struct sc_unwatched unused = {0, 0};

@@ -680,9 +680,9 @@ void sc_inflight_find_beside_touch(struct sc_inflight *inflight, uintptr_t addre
 }
 
 /* Adds the operation to `changed` if its source differs from its copies: the program has
- * overwritten it too early. If the source differs from its snapshot alone, the device has read the
- * snapshot, so the right bytes: the operation is marked as `copied`. If pages were copied later, it
- * is not known which bytes the device has read. */
+ * overwritten it too early. If the source differs from its snapshot (the copy that the device
+ * reads) alone, the device has read the snapshot, so the right bytes: the operation is marked as
+ * `copied`. If pages were copied later, it is not known which bytes the device has read. */
 static bool add_if_changed(struct sc_inflight *inflight, const struct sc_op *op,
                            struct sc_ops *changed)
 {
@@ -782,8 +782,8 @@ static inline bool is_stable(struct sc_inflight *inflight, const struct sc_op_in
             !sc_inflight_is_written(inflight, info->range, &info->shape));
 }
 
-/* Asked before an operation is issued of which a snapshot must be taken: the snapshot is of use
- * only if the source has its final bytes. */
+/* Asked before an operation is issued of which a snapshot (the copy that the device reads) must be
+ * taken: the snapshot is of use only if the source has its final bytes. */
 bool sc_inflight_is_stable(struct sc_inflight *inflight, const struct sc_op_info *info)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
@@ -988,8 +988,8 @@ bool sc_inflight_add(struct sc_inflight *inflight, const struct sc_op_info *info
 enum { CHOSEN_FOR_NS = 50 * 1000 * 1000 };
 
 /* Fills in what a simple copy (of pinned memory, without conflicts, which the short way issues) has
- * as an operation; everything else is zero. Its source can only be compared if it has a snapshot,
- * so only then it is `stable`. */
+ * as an operation; everything else is zero. Its source can only be compared if it has a snapshot
+ * (the copy that the device reads), so only then it is `stable`. */
 void sc_inflight_describe_simple_copy(struct sc_inflight *inflight,
                                       const struct sc_simple_copy *copy, struct sc_op_info *info)
 {
@@ -1038,10 +1038,10 @@ bool sc_inflight_may_have_alike(struct sc_inflight *inflight, const struct sc_si
     return read_link(key_head(inflight, copy->host, copy->size_bytes, copy->stream)) != 0;
 }
 
-/* Has the source still the bytes of its snapshot, so that the snapshot can serve the next copy? A
- * large source is compared without the lock (comparisons.c), which sets `looked`, so it is not
- * compared here. Nor is one on a page that may be protected against reading: the read would fault.
- */
+/* Has the source still the bytes of its snapshot (the copy that the device reads), so that the
+ * snapshot can serve the next copy? A large source is compared without the lock (comparisons.c),
+ * which sets `looked`, so it is not compared here. Nor is one on a page that may be protected
+ * against reading: the read would fault. */
 static inline bool is_unchanged(struct sc_inflight *inflight, const struct sc_op *op)
 {
     const struct sc_op_info *info = &op->info;
@@ -1053,10 +1053,10 @@ static inline bool is_unchanged(struct sc_inflight *inflight, const struct sc_op
                0;
 }
 
-/* The program uploads the same buffer again: takes the earlier copy's snapshot if the source is
- * still equal to it, which saves filling another one. Not if the device may change the source as
- * well (not `stable`), or while a thread compares it without the lock. The earlier copy is marked
- * as `copied`: its source is compared no more. */
+/* The program uploads the same buffer again: takes the earlier copy's snapshot (the copy that the
+ * device reads) if the source is still equal to it, which saves filling another one. Not if the
+ * device may change the source as well (not `stable`), or while a thread compares it without the
+ * lock. The earlier copy is marked as `copied`: its source is compared no more. */
 struct sc_slot *sc_inflight_take_snapshot(struct sc_inflight *inflight,
                                           const struct sc_simple_copy *copy)
 {
@@ -1093,9 +1093,9 @@ void sc_inflight_refuse_simple_copy(struct sc_inflight *inflight, const struct s
     }
 }
 
-/* Gives the record of an equal copy the snapshot of the new one, after comparing the source with
- * the old snapshot. Such an operation has no protected pages: the device does not read the source.
- */
+/* Gives the record of an equal copy the snapshot (the copy that the device reads) of the new one,
+ * after comparing the source with the old snapshot. Such an operation has no protected pages: the
+ * device does not read the source. */
 static void renew_snapshot(struct sc_inflight *inflight, struct sc_op *op,
                            const struct sc_simple_copy *copy, struct sc_ops *overwritten)
 {
@@ -1133,8 +1133,8 @@ static inline bool is_renewable(const struct sc_inflight *inflight, const struct
 }
 
 /* Issues the equal earlier copy's record again, for the new call. The source is compared first,
- * since the snapshot to compare with is replaced. `accused` is cleared, so that an early access to
- * the new copy is reported again. */
+ * since the snapshot (the copy that the device reads) to compare with is replaced. `accused` is
+ * cleared, so that an early access to the new copy is reported again. */
 static inline __attribute__((always_inline)) void renew_alike(struct sc_inflight *inflight,
                                                               uint32_t id,
                                                               const struct sc_simple_copy *copy,
@@ -1174,8 +1174,8 @@ static uint32_t make_upload(struct sc_inflight *inflight, const struct sc_simple
 }
 
 /* Records a simple copy (of pinned memory, without conflicts). An equal earlier one is issued again
- * if that is possible. A new record is made only for a copy to the device with a snapshot: one to
- * the host may need pages protected, which the slow way does. */
+ * if that is possible. A new record is made only for a copy to the device with a snapshot (the copy
+ * that the device reads): one to the host may need pages protected, which the slow way does. */
 bool sc_inflight_issue_simple_copy(struct sc_inflight *inflight, const struct sc_simple_copy *copy,
                                    struct sc_ticket *ticket, struct sc_ops *overwritten)
 {

@@ -8,9 +8,9 @@
 
 enum { WORDS = SC_KERNEL_FLAG_BYTES_MAX / sizeof(uint64_t), LOOKS_MAX = 32, STEPS_MAX = 1024 };
 
-/* Returns a digest of a small range, which may hold flags (words by which a kernel tells the host
- * how far it has come); 0: the range is larger, or cannot be read. It is never 0 otherwise, and is
- * read in a way that copes with memory that is gone. */
+/* Returns a digest of a small range (host memory known to the driver), which may hold flags (words
+ * by which a kernel tells the host how far it has come); 0: the range is larger, or cannot be read.
+ * It is never 0 otherwise, and is read in a way that copes with memory that is gone. */
 uint64_t sc_kernel_flags_digest(struct sc_inflight *inflight, uint32_t range)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
@@ -36,7 +36,8 @@ static void mark_told(struct sc_stream *stream, uint64_t number)
 }
 
 /* Have the bytes of the operation's flag changed since its launch? Then its kernel may have set it.
- * An operation whose range was removed says nothing: its memory may be another one's. */
+ * An operation whose range (host memory known to the driver) was removed says nothing: its memory
+ * may be another one's. */
 static bool has_flag_changed(struct sc_inflight *inflight, const struct sc_op_info *info)
 {
     if (!info->digest || !info->range)

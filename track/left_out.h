@@ -68,8 +68,9 @@ struct sc_left_out_op {
     bool is_partly_known; /* it may use more memory than listed here */
 };
 
-/* sc_left_out_count returns how many uses and names the operation has together. sc_left_out_use
- * returns the one with index `i`; a name is returned as a use with access SC_DEVICE_NAMES. */
+/* sc_left_out_count returns how many uses of memory and names (words among a kernel's parameters
+ * that may be addresses) the operation has together. sc_left_out_use returns the one with index
+ * `i`; a name is returned as a use with access SC_DEVICE_NAMES. */
 static inline unsigned sc_left_out_count(const struct sc_left_out_op *op)
 {
     return op->use_count + op->name_count;

@@ -145,8 +145,9 @@ static inline uint64_t sc_no_verdicts_suspected(const struct sc_no_verdicts *cou
     return sum;
 }
 
-/* Returns how many operations were not watched because the process lacks what guarding needs
- * (mappings, a SIGSEGV handler, data memory), or because the user has limited it (guard_budget). */
+/* Returns how many operations were not watched (an early access would be missed) because the
+ * process lacks what guarding needs (mappings, a SIGSEGV handler, data memory), or because the user
+ * has limited it (guard_budget). */
 static inline uint64_t sc_no_verdicts_given_up(const struct sc_no_verdicts *counts)
 {
     static const enum sc_no_verdict_reason reasons[] = {

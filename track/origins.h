@@ -19,16 +19,17 @@
 
 struct sc_origin {
     const char *api; /* a string that lives for ever; NULL: not known */
-    uint32_t stack;  /* id of the stack (track/stacks.h); 0: none */
+    uint32_t stack;  /* id of the call's stack (track/stacks.h); 0: none */
     /* the label that the program had set at the call (report/annotations.h); 0: none */
     uint32_t label;
 };
 
-/* Returns the id of the origin with these members; 0: no memory. Equal origins have the same id.
- * `api`: a string that lives for ever. */
+/* Returns the id of the origin (the call that made a buffer or a stream) with these members; 0: no
+ * memory. Equal origins have the same id. `api`: a string that lives for ever. */
 uint32_t sc_origins_put(const char *api, uint32_t stack, uint32_t label);
 
-/* Returns the origin with this id; for 0, one of zeros. */
+/* Returns the origin (the call that made a buffer or a stream) with this id; for 0, one of zeros.
+ */
 struct sc_origin sc_origins_get(uint32_t id);
 
 #endif

@@ -51,8 +51,8 @@ struct sc_python_code *sc_python_codes_reserve(size_t bytes, uint32_t *id);
  * that was published before. */
 uint32_t sc_python_codes_publish(uint32_t id);
 
-/* Returns the word for a frame; sc_python_codes_is_word tells such words from return addresses.
- * `offset`: of the instruction within the code object, in bytes. */
+/* Returns the word that stands for a Python frame in a stack; sc_python_codes_is_word tells such
+ * words from return addresses. `offset`: of the instruction within the code object, in bytes. */
 void *sc_python_codes_word(uint32_t id, uint32_t offset);
 bool sc_python_codes_is_word(const void *word);
 
@@ -63,7 +63,8 @@ struct sc_python_frame {
     int32_t line; /* 0: the instruction has no line */
 };
 
-/* Decodes the word of a Python frame. Returns false if the word is a return address. */
+/* Decodes the word of a stack that stands for a Python frame. Returns false if the word is a return
+ * address. */
 bool sc_python_codes_frame(const void *word, struct sc_python_frame *frame);
 
 #endif

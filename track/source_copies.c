@@ -73,8 +73,9 @@ void sc_source_copies_drop_copies(struct sc_inflight *inflight, struct sc_op *op
     sc_source_copies_release_slots(&op->info);
 }
 
-/* Returns how the host may read sources in the operation's range. Memory in no range is pageable,
- * and may be unmapped at any time: it is read by system calls, which then fail and do not fault. */
+/* Returns how the host may read sources in the operation's range (host memory known to the driver).
+ * Memory in no range is pageable, and may be unmapped at any time: it is read by system calls,
+ * which then fail and do not fault. */
 static enum sc_snapshots snapshots_of(struct sc_inflight *inflight, const struct sc_op_info *info)
 {
     if (!info->range)
@@ -83,8 +84,9 @@ static enum sc_snapshots snapshots_of(struct sc_inflight *inflight, const struct
         &sc_inflight_range(inflight, info->range)->snapshots, memory_order_acquire);
 }
 
-/* May the source be read directly? Pinned memory stays mapped as long as its range is known. Other
- * memory, and pages that may be protected against reading, have to be read by a system call. */
+/* May the source be read directly? Pinned memory stays mapped as long as its range (host memory
+ * known to the driver) is known. Other memory, and pages that may be protected against reading,
+ * have to be read by a system call. */
 inline __attribute__((always_inline)) bool sc_source_copies_can_read(struct sc_inflight *inflight,
                                                                      const struct sc_op_info *info,
                                                                      uintptr_t address,
@@ -307,7 +309,8 @@ static bool copy_run(struct sc_inflight *inflight, struct sc_op *op, uintptr_t s
 }
 
 /* Is the source compared where its pages are not protected? Only copies to the device have one. Not
- * if the device may change it as well, nor if it has a snapshot, which is compared as a whole. */
+ * if the device may change it as well, nor if it has a snapshot (the copy that the device reads),
+ * which is compared as a whole. */
 static bool is_compared(const struct sc_op_info *info)
 {
     return info->direction == SC_H2D && info->stable && !info->slot;
@@ -388,9 +391,9 @@ static bool needs_system_call(const struct sc_op *op)
            sc_shape_hull_bytes(&info->shape) <= COPY_BYTES;
 }
 
-/* Reads sources that need a system call, all by one, and compares them with their snapshots. The
- * results stay with the operations, which are judged next. What cannot be read counts as unchanged.
- */
+/* Reads sources that need a system call, all by one, and compares them with their snapshots (copies
+ * that the device reads). The results stay with the operations, which are judged next. What cannot
+ * be read counts as unchanged. */
 void sc_source_copies_compare(struct sc_op *const *ops, unsigned count)
 {
     static char found[SC_PEEK_ITEMS_MAX][COPY_BYTES]; /* under the owner's lock */

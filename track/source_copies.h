@@ -33,8 +33,8 @@ bool sc_source_copies_copy_edges(struct sc_inflight *inflight, struct sc_op *op)
  */
 bool sc_source_copies_copy_pages(struct sc_inflight *inflight, struct sc_op *op, uint32_t span,
                                  uintptr_t start, uintptr_t end);
-/* Releases the operation's slots in staging memory: its snapshot, and copies of its source's ends.
- */
+/* Releases the operation's slots in staging memory: its snapshot (the copy that the device reads),
+ * and copies of its source's ends. */
 void sc_source_copies_release_slots(struct sc_op_info *info);
 /* Frees all copies of the operation's source. First waits for a comparison that another thread is
  * making. */

@@ -172,9 +172,9 @@ void sc_spans_set_unapplied(struct sc_spans *spans, uint32_t id)
     sc_spans_count_unreadable(&spans->unreadable_unapplied, span, 1);
 }
 
-/* Makes a live span: a run of pages that an operation wants protected. It is in no list yet. `used`
- * is set before the pages can be protected, for who looks without the lock. Returns its id; 0: no
- * memory. */
+/* Makes a live span (begun and not ended): a run of pages that an operation wants protected. It is
+ * in no list yet. `used` is set before the pages can be protected, for who looks without the lock.
+ * Returns its id; 0: no memory. */
 static uint32_t new_span(struct sc_spans *spans, struct sc_span_owner owner, uintptr_t address,
                          uintptr_t end, enum sc_access access)
 {
@@ -259,9 +259,9 @@ uint32_t sc_spans_add(struct sc_spans *spans, struct sc_span_owner owner, uintpt
 }
 
 /* The operation's pages are to be accessible again: ends its spans (runs of protected pages). A
- * span is listed as outstanding before it leaves the index of live spans, so that a reader without
- * the lock finds it in one of the two. If the beginning is still outstanding, some of the pages may
- * be protected and some not, so the end stays outstanding, too. */
+ * span is listed as outstanding before it leaves the index of live spans (begun and not ended), so
+ * that a reader without the lock finds it in one of the two. If the beginning is still outstanding,
+ * some of the pages may be protected and some not, so the end stays outstanding, too. */
 void sc_spans_end(struct sc_spans *spans, uint32_t id)
 {
     SC_ASSERT_GUARDED(&spans->pool);

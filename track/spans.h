@@ -90,7 +90,7 @@ struct sc_spans {
      * protected */
     _Atomic uint32_t busy;
     _Atomic uint32_t begun; /* how many spans (runs of protected pages) ever began; wraps round */
-    uint32_t live;          /* how many spans are live */
+    uint32_t live;          /* how many spans are live: begun, and not ended */
     /* how many spans (runs of protected pages) forbid reading: live ones, and ended ones whose
      * system call is unapplied */
     uint32_t unreadable;

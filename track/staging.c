@@ -52,8 +52,8 @@ static void prepend_slot(struct sc_slot_list *list, struct sc_slot *slot)
         list->last = slot;
 }
 
-/* Initialises the memory for snapshots, without any yet. Slots have a few sizes; the largest size
- * is that of the largest snapshot. */
+/* Initialises the memory for snapshots (copies that the device reads), without any yet. Slots
+ * (places in staging memory) have a few sizes; the largest size is that of the largest snapshot. */
 void sc_staging_init(struct sc_staging *staging, struct sc_order *order, size_t snapshot_max_bytes)
 {
     static const size_t sizes[SC_STAGING_CLASSES] = {SMALL_BYTES, MIDDLE_BYTES, 64 << 10, SIZE_MAX};
@@ -321,7 +321,8 @@ void sc_staging_release_kept(struct sc_order *order, uint32_t stream)
     }
 }
 
-/* Slots are wanting, or the memory ends: gives back those that all streams keep. */
+/* Slots (places in staging memory) are wanting, or the memory ends: gives back those that all
+ * streams keep. */
 void sc_staging_release_all_kept(struct sc_order *order)
 {
     for (uint32_t id = 1; id < sc_pool_first_unused(&order->streams); id++)

@@ -265,8 +265,8 @@ static void retire_in_batches(struct sc_track *track, uint32_t stream, struct sc
 }
 
 /* Stores the results of the comparisons made last, and makes the next ones, without the lock: to
- * compare a source with its snapshot takes long. Until they are made the thread counts as holding a
- * lock of the library's, since others wait for it. */
+ * compare a source with its snapshot (the copy that the device reads) takes long. Until they are
+ * made the thread counts as holding a lock of the library's, since others wait for it. */
 static __attribute__((noinline)) void end_and_begin_comparisons(struct sc_track *track,
                                                                 const struct sc_point *point,
                                                                 struct sc_comparisons *comparisons)
@@ -281,9 +281,9 @@ static __attribute__((noinline)) void end_and_begin_comparisons(struct sc_track 
     sc_library_lock_leave();
 }
 
-/* Before the host's wait is noted: compares the large sources of operations that end with it, a few
- * at a time, until none is left. Sources that are compared now need not be compared under the lock
- * later. */
+/* Before the host's wait is noted: compares the large sources (memory that copies read) of
+ * operations that end with it, a few at a time, until none is left. Sources that are compared now
+ * need not be compared under the lock later. */
 void sc_track_compare_sources(struct sc_track *track, const struct sc_point *point,
                               struct sc_comparisons *comparisons)
 {
@@ -571,10 +571,11 @@ static void add_op(struct sc_track *track, struct sc_op_info *info, struct sc_op
         sc_source_copies_release_slots(info);
 }
 
-/* An equal operation is about to be replaced: compares its large source without holding the lock,
- * which others would wait for. The thread counts as holding a lock of the library's meanwhile, so
- * that no signal handler stops it while others wait for the comparison. With `copy` the snapshot is
- * taken over at once, and the result has no other use. */
+/* An equal operation is about to be replaced: compares its large source (memory that copies read)
+ * without holding the lock, which others would wait for. The thread counts as holding a lock of the
+ * library's meanwhile, so that no signal handler stops it while others wait for the comparison.
+ * With `copy` the snapshot (the copy that the device reads) is taken over at once, and the result
+ * has no other use. */
 __attribute__((noinline)) void sc_track_compare_equal(struct sc_track *track,
                                                       const struct sc_op_info *info,
                                                       struct sc_simple_copy *copy)

@@ -19,8 +19,9 @@ static bool comes_too_early_for(const struct sc_deallocation *request, const str
     return !request->hurts || request->hurts(&op->info);
 }
 
-/* May the memory go back before the operation is done? If the device reads a snapshot of it, yes.
- * The driver's own memory stays all the same: to give it back would make the driver wait. */
+/* May the memory go back before the operation is done? If the device reads a snapshot (a copy made
+ * at the issue), yes. The driver's own memory stays all the same: to give it back would make the
+ * driver wait. */
 static bool is_exempt_from_wait(const struct sc_hold *hold, const struct sc_op_info *info)
 {
     return sc_ops_is_copied(info) && !sc_hold_is_drivers(hold->kind);
@@ -129,8 +130,8 @@ void sc_track_note_allocated(struct sc_track *track, uintptr_t address, size_t s
 }
 
 /* The memory goes back to the driver when the hold (memory kept after a free) ends, which another
- * thread may do at any time after this: so its range is removed now. A range at the address is a
- * new one after that. */
+ * thread may do at any time after this: so its range (host memory known to the driver) is removed
+ * now. A range at the address is a new one after that. */
 static void remove_range_of_hold(struct sc_track *track, const struct sc_deallocation *request)
 {
     uint32_t range = sc_grid_find_at_locked(&track->inflight.range_grid, request->address);
@@ -187,8 +188,8 @@ void sc_track_deallocate(struct sc_track *track, struct sc_deallocation *request
     unlock(track);
 }
 
-/* Is anything known of the memory: an operation in flight, a range, or a hold (memory kept after a
- * free)? */
+/* Is anything known of the memory: an operation in flight, a range (host memory known to the
+ * driver), or a hold (memory kept after a free)? */
 bool sc_track_overlaps(struct sc_track *track, uintptr_t address, size_t size_bytes)
 {
     lock(track);

@@ -47,7 +47,8 @@ struct sc_deallocation {
     struct sc_hazard_event by;
     /* does the call come too early for this operation? NULL: for every one */
     bool (*hurts)(const struct sc_op_info *op);
-    bool passes_kernels; /* do not hold memory that only kernels may use */
+    /* do not keep memory for kernels alone, which have an address of it and need not use it */
+    bool passes_kernels;
     /* the memory stays the program's, and its operations stay tracked */
     bool stays;
     /* before the wait, make holds (memory kept after a free) on the memory no longer wait for

@@ -56,9 +56,10 @@ static struct sc_slot *take_slot(struct sc_track *track, struct sc_staging *stag
     return slot;
 }
 
-/* May an operation in flight write the source, so that a snapshot might have the wrong bytes? In a
- * range (host memory known to the driver) any operation that writes counts, which is quickly told.
- * Operations in no range mostly use other memory, so their bytes are compared. */
+/* May an operation in flight write the source, so that a snapshot (the copy that the device reads)
+ * might have the wrong bytes? In a range (host memory known to the driver) any operation that
+ * writes counts, which is quickly told. Operations in no range mostly use other memory, so their
+ * bytes are compared. */
 static bool is_written(struct sc_track *track, const struct sc_slot_source *source)
 {
     struct sc_inflight *inflight = &track->inflight;
@@ -132,9 +133,9 @@ static inline bool may_be_read_directly(const struct sc_range *range)
     return atomic_load_explicit(&range->snapshots, memory_order_acquire) == SC_SNAPSHOTS_PLAIN;
 }
 
-/* An equal copy is in flight, of a large source: compares that with its snapshot, without the lock,
- * and takes the snapshot over if they are equal. That takes less time than to copy the source
- * again. */
+/* An equal copy is in flight, of a large source: compares that with its snapshot (the copy that the
+ * device reads), without the lock, and takes the snapshot over if they are equal. That takes less
+ * time than to copy the source again. */
 static __attribute__((noinline)) void compare_large_source(struct sc_track *track,
                                                            struct sc_simple_copy *copy)
 {
@@ -146,8 +147,9 @@ static __attribute__((noinline)) void compare_large_source(struct sc_track *trac
     sc_track_compare_equal(track, &info, copy);
 }
 
-/* An equal copy is in flight, of a small source: takes its snapshot over if the source is
- * unchanged. If others have the lock, it is quicker to copy the source again than to wait. */
+/* An equal copy is in flight, of a small source: takes its snapshot (the copy that the device
+ * reads) over if the source is unchanged. If others have the lock, it is quicker to copy the source
+ * again than to wait. */
 static void take_over_small_snapshot(struct sc_track *track, struct sc_simple_copy *copy,
                                      const struct sc_range *range)
 {
@@ -176,7 +178,7 @@ static void take_snapshot(struct sc_track *track, struct sc_staging *staging,
 }
 
 /* Can the copy go the short way: pinned memory, nothing in flight that conflicts, and for a copy to
- * the device a snapshot? A copy to the host needs none. */
+ * the device a snapshot (the copy that the device reads)? A copy to the host needs none. */
 bool sc_track_begin_simple_copy(struct sc_track *track, struct sc_staging *staging,
                                 struct sc_simple_copy *copy)
 {

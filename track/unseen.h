@@ -35,8 +35,12 @@ struct sc_unseen_mark;
 
 enum {
     SC_UNSEEN_BITS = 64,
-    SC_UNSEEN_OF_STREAM_MAX = 8,  /* open waits of a stream that get bits of their own */
-    SC_UNSEEN_LOOKED_AT_MAX = 256 /* with more open waits, every operation counts as unseen */
+    /* how many open waits of a stream for the host are told apart; further ones count as the latest
+     */
+    SC_UNSEEN_OF_STREAM_MAX = 8,
+    /* with more open waits for the host, every operation counts as behind one whose end is not seen
+     */
+    SC_UNSEEN_LOOKED_AT_MAX = 256
 };
 
 void sc_unseen_init(struct sc_order *order);

@@ -46,8 +46,8 @@ struct sc_allocation sc_allocations_find(struct sc_allocations *allocations, uin
  * contains the address; 0: no block is known there. */
 uint32_t sc_allocations_origin(struct sc_allocations *allocations, uintptr_t address);
 
-/* Returns false only if the address lies within a known block that begins elsewhere, so that no
- * free can name it. */
+/* Returns false only if the address lies within a known block that begins elsewhere: no mapping
+ * that the program takes back begins or ends there. */
 bool sc_allocations_may_begin_at(struct sc_allocations *allocations, uintptr_t address);
 
 /* Returns the size of the block that begins at the address, or 0 if no block is known to begin

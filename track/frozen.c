@@ -31,8 +31,8 @@ bool sc_frozen_add(struct sc_frozen *frozen, const struct sc_frozen_memory *memo
     return true;
 }
 
-/* Drops a piece (of memory): it is settled. The last one takes its place, so callers walk from the
- * end. */
+/* Drops a piece of memory that was kept: it is reported, or of no interest any more. The last one
+ * takes its place, so callers walk from the end. */
 static void remove_memory(struct sc_frozen *frozen, unsigned i)
 {
     frozen->memories[i] = frozen->memories[--frozen->count];
@@ -213,9 +213,10 @@ void sc_frozen_note_instantiated(struct sc_frozen *frozen, uintptr_t graph, uint
     sc_graph_writes_set(&frozen->writes, exec, sc_graph_writes_find(&frozen->writes, graph));
 }
 
-/* May a launch by this thread, of an exec (instantiated graph) that writes `write`, write the
- * memory anew that is kept? What is not known may write anything. If the thread that captured
- * launches other kernels, they may load the memory's address from anywhere. */
+/* May a launch by this thread, of an exec (instantiated graph) that writes `write`, write anew the
+ * memory that is kept here (which work beside a capture wrote)? What is not known may write
+ * anything. If the thread that captured launches other kernels, they may load the memory's address
+ * from anywhere. */
 static bool may_write(const struct sc_graph_write *write, int32_t thread,
                       const struct sc_frozen_memory *memory)
 {

@@ -801,9 +801,10 @@ static void move_to_end_of_stream(struct sc_inflight *inflight, uint32_t id)
 }
 
 /* An operation equal to that of the record was issued on the same stream: its record takes all that
- * `info` says, and keeps its links. Before the old source's copies go, they are compared. If the
- * same pages are to be protected they stay so, without a system call; the edges that are shared
- * with other memory are copied anew. */
+ * `info` says, and keeps its links. Before the old source's copies go, they are compared; of a
+ * kernel, the flag (a word by which it may have told the host of its end). If the same pages are to
+ * be protected they stay so, without a system call; the first and last page, which other memory
+ * shares, are copied anew. */
 static void renew_op(struct sc_inflight *inflight, uint32_t id, const struct sc_op_info *info,
                      struct sc_ops *overwritten)
 {

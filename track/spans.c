@@ -127,8 +127,9 @@ static void record_ending(struct sc_spans *spans, unsigned stripe, uint32_t stre
     change_bit(&spans->ending_stripes, stripe, true);
 }
 
-/* Returns those stripes (sets of pages that share a lock) of the set `stripes` in which something
- * of these streams is outstanding: their word in `streams` has one of the bits. */
+/* Returns those stripes (sets of pages that share a lock) of the set `stripes` in which pages of
+ * these streams' operations have still to be unprotected: their word in `streams` has one of the
+ * bits. */
 static uint64_t stripes_of_streams(const _Atomic uint64_t *stripes, const _Atomic uint64_t *streams,
                                    uint64_t stream_bits)
 {

@@ -20,17 +20,18 @@ struct piece {
     bool applied;
 };
 
-/* Makes the other span (a run of protected pages) any system call for the piece needless? It allows
- * no more than the piece's span, so the end of that changes nothing; if its own system call was
- * made, nor does the beginning. On a page with a thousand spans the first one mostly decides. */
+/* Does the other span (a run of protected pages) make any system call for the piece (pages with the
+ * same spans on them) needless? It allows no more than the piece's own span, so the end of that
+ * changes nothing; if its system call was made, nor does the beginning. On a page with a thousand
+ * spans the first one mostly decides. */
 static bool overrides_piece(const struct sc_span *span, const struct piece *piece)
 {
     return span->access >= piece->of->access && (!piece->of->live || !span->unapplied);
 }
 
-/* Cuts the piece where the other span (a run of protected pages) begins or ends, and takes that
- * span's access into account. Returns false if no further span matters, as this one makes a system
- * call needless. */
+/* Cuts the piece (pages with the same spans on them) where the other span (a run of protected
+ * pages) begins or ends, and takes that span's access into account. Returns false if no further
+ * span matters, as this one makes a system call needless. */
 static bool narrow_piece(struct piece *piece, const struct sc_span *span)
 {
     if (sc_span_start(span) > piece->at) {
@@ -50,8 +51,8 @@ static bool narrow_piece(struct piece *piece, const struct sc_span *span)
     return !piece->overridden;
 }
 
-/* Returns the next piece of the span (a run of protected pages) for which no system call was
- * considered yet. If no other span lives, that is the whole rest. */
+/* Returns the next piece (pages with the same spans on them) of the span (a run of protected pages)
+ * for which no system call was considered yet. If no other span lives, that is the whole rest. */
 static struct piece next_piece(struct sc_spans *spans, const struct sc_span *span)
 {
     struct piece piece = {
@@ -70,10 +71,10 @@ static struct piece next_piece(struct sc_spans *spans, const struct sc_span *spa
     return piece;
 }
 
-/* Is a system call needed for the piece? For a new span (a run of protected pages), if the pages
- * are to have its access and have not got it already by another span. For an ended one, if what is
- * left on the pages allows more: if not, another span has the pages protected, and its own end will
- * be seen to. */
+/* Is a system call needed for the piece of the span? For a new span (a run of pages to be
+ * protected), if the pages are to have its access and have not got it already by another span. For
+ * an ended one, if what is left on the pages allows more: if not, another span has the pages
+ * protected, and its own end will be seen to. */
 static bool must_apply(const struct sc_span *span, const struct piece *piece)
 {
     if (piece->overridden)
@@ -117,8 +118,8 @@ static void set_unused(struct sc_spans *spans, uint32_t id)
     atomic_fetch_sub_explicit(&spans->busy, 1, memory_order_relaxed);
 }
 
-/* All pieces of the span (a run of protected pages) are seen to. One that lives stays, to be ended;
- * the record of one that has ended is freed. */
+/* The system calls for all parts of the span (a run of protected pages) are made, or were not
+ * needed. A span that lives stays, to be ended; the record of one that has ended is freed. */
 static void finish_applying(struct sc_spans *spans, uint32_t id)
 {
     set_applied(spans, id);
@@ -245,9 +246,9 @@ static bool is_stripe_locked(const struct sc_spans *spans, const struct sc_span 
     return sc_spans_locked_stripes >> sc_spans_stripe_of(spans, span) & 1;
 }
 
-/* Can one system call, for `piece`, do all that the span (a run of protected pages) needs? The span
- * has just become outstanding. If its list has a newer head, it was there before and may be done in
- * part. */
+/* Can one system call, for `piece`, do all that the span (a run of protected pages) needs? It has
+ * just come into the list of spans with a system call to be made. If the list has a newer head, it
+ * was there before and may be done in part. */
 static bool is_one_call(struct sc_spans *spans, uint32_t id, struct piece *piece)
 {
     const struct sc_span *span = sc_spans_at(spans, id);

@@ -60,8 +60,8 @@ struct sc_budget {
     struct sc_budget_site sites[SC_BUDGET_SITES], others;
 };
 
-/* Initialises the budget. `share`: the share of the time in parts of SC_BUDGET_WHOLE, at least 1.
- */
+/* Initialises the budget of the time that may be spent on protecting pages. `share`: the share of
+ * the time in parts of SC_BUDGET_WHOLE, at least 1. */
 void sc_budget_start(struct sc_budget *budget, uint32_t share, uint64_t ticks_per_second,
                      uint64_t now);
 

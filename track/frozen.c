@@ -227,7 +227,8 @@ static bool may_write(const struct sc_graph_write *write, int32_t thread,
 }
 
 /* A launch: counts it for the memory that the exec (instantiated graph) reads. If the exec may have
- * written memory that another graph reads, the count for that begins again. */
+ * written memory that another graph reads, the count for that begins again. Memory that no captured
+ * work uses (is_unused) is not read by launches: it is kept only while launches do not write it. */
 void sc_frozen_note_launch(struct sc_frozen *frozen, uintptr_t exec, int32_t thread)
 {
     const struct sc_graph_write *write = sc_graph_writes_find(&frozen->writes, exec);

@@ -45,7 +45,8 @@
 enum { SC_FROZEN_MAX = 48, SC_FROZEN_UNUSED_MAX = 16, SC_FROZEN_EXECS_MAX = 4 };
 
 struct sc_frozen_memory {
-    struct sc_hazard hazard;     /* what is to be reported */
+    /* the hazard that is reported if the memory turns out to be frozen */
+    struct sc_hazard hazard;
     struct sc_device_use memory; /* its bytes */
     uintptr_t base;              /* where the allocation begins */
     uintptr_t graph;             /* 0: the graph is destroyed, or no longer known */
@@ -55,8 +56,10 @@ struct sc_frozen_memory {
     /* how often these execs (instantiated graphs) were launched since the memory was last written;
      * at the second launch it is frozen */
     unsigned launches;
-    bool is_unused; /* no captured work uses the memory */
-    bool is_set;    /* a memset (`set`) has set all its bytes to another value since */
+    /* no captured work uses the memory, so no launch reads it; it is reported if a launch should
+     * have written it */
+    bool is_unused;
+    bool is_set; /* a memset (`set`) has set all its bytes to another value since */
     struct sc_device_use set;
 };
 

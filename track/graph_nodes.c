@@ -113,8 +113,9 @@ void sc_graphs_set_notifies(struct sc_graphs *graphs, uintptr_t handle, uintptr_
     sc_graph_note_stale(graph);
 }
 
-/* Returns the stage up to which the node tells the host that work is done; 0: none. It is kept with
- * the events that the node records, or with the record of a watched host node. */
+/* Returns the stage (of the graph's work) up to which the node tells the host that all is done; 0:
+ * it tells nothing. A watched host node has it in its own record, a node that records an event in
+ * that event's. */
 uint8_t sc_graph_notified_stage(const struct sc_graph *graph, uintptr_t node)
 {
     const struct sc_watched_node *watched = sc_watched_nodes_find(graph->exec.watched, node);

@@ -157,9 +157,10 @@ struct sc_inflight {
      * protected */
     struct sc_released released[SC_RELEASED_MAX];
     uint32_t released_count; /* how many there ever were */
-    /* the heads of lists of operations with equal keys; read without the lock */
+    /* hash chains by address, width and stream, by which an equal operation is found: the heads;
+     * read without the lock */
     _Atomic uint32_t *keys;
-    uint32_t busy; /* the first stream with operations */
+    uint32_t busy; /* the first stream in the list of those with operations in flight */
     uint32_t retained;
     /* how many operations are to be guarded when waits for the host, whose end no call tells, are
      * over */

@@ -190,10 +190,10 @@ void sc_spans_end(struct sc_spans *spans, uint32_t span);
  * first span afterwards. */
 uint32_t sc_spans_cut(struct sc_spans *spans, uint32_t first, uintptr_t address, size_t size_bytes);
 
-/* Applies the next of the stripe's unapplied spans (runs of protected pages), or the next part of
- * one. *change: the system call that the caller must make before it calls this again; size 0: none.
- * False: no span is unapplied. A span counts in unapplied_count until the call after its last
- * change. */
+/* Goes on with the next of the stripe's spans (runs of protected pages) whose system call is still
+ * to be made (unapplied), or with the next part of one. *change: the system call that the caller
+ * must make before it calls this again; size 0: none. False: no span is left. A span counts in
+ * unapplied_count until the call after its last change. */
 bool sc_spans_apply(struct sc_spans *spans, unsigned stripe, struct sc_access_change *change);
 
 /* Records that the system call of a change has failed; to be called before anything else changes.

@@ -93,7 +93,8 @@ struct sc_relaunch {
     /* results: how many runs were issued again, and their bytes */
     uint32_t done;
     size_t size_bytes;
-    uint64_t place; /* the place of the call among those on the legacy stream */
+    /* the place of the launch among the calls on the legacy stream, if it is one of them; else 0 */
+    uint64_t place;
 };
 
 void sc_track_relaunch(struct sc_track *track, struct sc_relaunch *launch) SC_EXCLUDES(*track);

@@ -57,13 +57,13 @@ struct sc_deallocation {
     /* results */
     /* The operations in flight there. They are no longer tracked, unless `stays` or `must_wait`. */
     struct sc_ops found;
-    bool by_graph; /* a graph uses the memory */
+    bool by_graph; /* a graph uses the memory, so a launch may use it after the free */
     /* the hold (memory kept after a free) that was made, or 0. If that gives the memory back to the
      * driver, the range (host memory known to the driver) is removed */
     uint32_t held;
     uint64_t held_age; /* the hold's age (its serial number) */
-    /* no hold could be made, because of max_held_bytes or for want of memory: nothing has changed,
-     * and the caller has to wait */
+    /* the memory could not be kept (no hold was made), because of max_held_bytes or for want of
+     * memory: nothing has changed, and the caller has to wait */
     bool must_wait;
 };
 

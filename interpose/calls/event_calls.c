@@ -198,8 +198,9 @@ SC_INLINED bool cuEventRecord_simply(enum sc_simplicity least, const char *api, 
     return true;
 }
 
-/* The same for cuEventRecordWithFlags. A record with flags goes the general way, as it may be a
- * node of a graph (CU_EVENT_RECORD_EXTERNAL). Old drivers lack the function. */
+/* The quick way of cuEventRecordWithFlags's wrapper: makes the call and returns true, or returns
+ * false, having done nothing. A record with flags goes the general way, as it may be a node of a
+ * graph (CU_EVENT_RECORD_EXTERNAL). Old drivers lack the function. */
 SC_INLINED bool cuEventRecordWithFlags_simply(enum sc_simplicity least, const char *api, void *site,
                                               bool per_thread, CUresult *result, CUevent event,
                                               CUstream handle, unsigned flags)

@@ -58,12 +58,13 @@ void sc_deallocation_report(const struct sc_deallocation *request, enum sc_hazar
  * the real call. */
 bool sc_deallocation_finish(const struct sc_deallocation *request, const char *api);
 
-/* Need the call wait for none of the operations that were found, since all of them are of GPU
- * kernels and request->passes_kernels is set? True also if none was found. */
+/* Returns true if the call need not wait: all operations that were found are of GPU kernels, and
+ * request->passes_kernels is set, or none was found. */
 bool sc_deallocation_needs_no_wait(const struct sc_deallocation *request);
 
-/* Records for graphs a call that takes the memory away without a hold, so that later launches of
- * graphs that name the memory are reported. `unregistered`: only the registration ends. */
+/* Called where the memory goes at once, without a hold: records for graphs that use it which call
+ * took it, so that their later launches are reported. `unregistered`: only the registration
+ * ends. */
 void sc_deallocation_note_for_graphs(uintptr_t address, size_t size_bytes, bool unregistered,
                                      const struct sc_culprit *culprit);
 

@@ -19,7 +19,8 @@
 
 struct sc_op_info;
 
-/* Copies the bytes into new memory. NULL: they cannot be read, or there is no memory. */
+/* Copies the bytes of a source into new memory, before the driver's call. NULL: they cannot be
+ * read, or there is no memory. */
 void *sc_large_copies_make(uintptr_t address, size_t size_bytes);
 
 /* Records the operation that reads the copy, after the driver has accepted or begun it. `read` has

@@ -243,7 +243,8 @@ struct sc_conditional_bodies *sc_conditional_bodies_take_of_graph(CUgraph graph)
     return taken;
 }
 
-/* The same for a node that is about to be destroyed, with the nodes within it. */
+/* Called before the driver destroys the node. Takes the bodies of it, and of nodes within it, out
+ * of the tables, for sc_conditional_bodies_end. Returns NULL if there are none. */
 struct sc_conditional_bodies *sc_conditional_bodies_take_of_node(CUgraphNode node)
 {
     struct sc_conditional_bodies *taken = NULL;

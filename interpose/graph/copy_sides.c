@@ -32,9 +32,10 @@ static bool find_kind(uintptr_t address, enum sc_buffer_kind *kind)
 }
 
 /* Returns one side of a 2D or 3D copy: where its bytes lie, and whether that is host memory. An
- * array is device memory without an address, so the side stays unused. Managed memory is used, but
- * does not count as host memory. The driver is asked only for a unified address at which no range
- * is known. A pitch or height of 0 means that rows or slices are contiguous. */
+ * array is device memory without an address, so the side stays unused. Managed memory, and pinned
+ * memory that the call names as device memory, is used, but does not count as host memory. The
+ * driver is asked only for a unified address at which no range is known. A pitch or height of 0
+ * means that rows or slices are contiguous. */
 static struct sc_copy_side operand_side(const struct operand *operand, const struct extent *extent)
 {
     struct sc_copy_side side = {0};
@@ -203,9 +204,6 @@ void sc_copy_sides_unified(struct sc_copy_sides *sides, CUdeviceptr dst, CUdevic
 }
 
 /* Finds both sides of a copy between two addresses that the call names as device memory
- * (cuMemcpyDtoDAsync), though pinned, managed and, with `in_place`, pageable memory is allowed
- * there. No side counts as host memory, since the driver does not treat such a copy as one of host
- * Finds both sides of a copy between two addresses that the call names as device memory
  * (cuMemcpyDtoDAsync), although pinned, managed and, with `in_place`, pageable memory is allowed
  * there. `host` is set for neither, since the call names neither as host memory; `used` says what
  * is tracked. */
@@ -233,8 +231,7 @@ static void add_device_use(struct sc_device_uses *uses, const struct sc_copy_sid
                                                      .fill = sides->fill});
 }
 
-/* Adds the sides that are device memory to `uses`, for the option device=1. A memset's `used` is no
- * Adds the sides that are device memory to `uses`, for the option device=1. Of a memset only a
+/* Adds the sides that are device memory to `uses`, for the option device=1. Of a memset only a
  * known range tells host memory, since `used` is set for any memory that a memset node fills. */
 void sc_copy_sides_add_device(const struct sc_copy_sides *sides, struct sc_device_uses *uses)
 {
@@ -280,8 +277,6 @@ struct sc_copy_manner sc_copy_sides_manner(const struct sc_copy_sides *sides,
 }
 
 /* Sets when launches use the sides of a copy node. `waits`: the launch returns when the copy into
- * this side is complete. `in_call`: the launch reads this source before it returns, which only
- * Sets when launches use the sides of a copy node. `waits`: the launch returns when the copy into
  * this side is complete. `in_call`: the launch reads this source before it returns; set for managed
  * memory alone, which is read early if the copy names it as host memory. A copy of no bytes uses
  * nothing. */

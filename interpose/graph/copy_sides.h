@@ -60,8 +60,7 @@ struct sc_copy_sides {
     uint32_t ordered_contexts[2];
 };
 
-/* Returns the direction under which the tracker records the copy. If both sides are host memory it
- * Returns the direction under which the tracker records the copy. A copy between two pieces of host
+/* Returns the direction under which the tracker records the copy. A copy between two pieces of host
  * memory counts as D2H, since it writes host memory. Pure. */
 static inline enum sc_direction sc_copy_sides_direction(const struct sc_copy_sides *sides)
 {

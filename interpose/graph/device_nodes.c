@@ -26,9 +26,9 @@ bool sc_device_nodes_are_watched(void)
     return sc_track_watches_device(&sc_track) && !sc_replaying_is_on();
 }
 
-/* Adds a node's uses of device memory to the graph. `base` has what they have in common: the node
- * and its author. A use gets a struct sc_graph_extra only for rows with gaps (fold) or for an inner
- * node. */
+/* Adds a node's uses of device memory to the graph. `base` has what they have in common: the node,
+ * and the call that added it. A use gets a struct sc_graph_extra only for rows with gaps (fold), or
+ * for a node in a child graph or body (inner). */
 void sc_device_nodes_add(const struct sc_graph_call *call, const struct sc_graph_use *base,
                          const struct sc_device_use *uses, unsigned count)
 {
@@ -46,7 +46,8 @@ void sc_device_nodes_add(const struct sc_graph_call *call, const struct sc_graph
 }
 
 /* Notes what a copy or memset node does with device memory. A node that a launch may leave out
- * (`unsure`) is noted only if the option `kernels` asks for possible uses. */
+ * (`unsure`) is noted only if the option `kernels` is on: then possible uses, which need not take
+ * place, are judged as well. */
 void sc_device_nodes_note(const struct sc_graph_call *call, uintptr_t name,
                           const struct sc_copy_sides *sides, uint8_t unsure)
 {
@@ -104,10 +105,10 @@ void sc_device_nodes_end_own_memory(uintptr_t exec)
 
 /* ---- kernels ---- */
 
-/* Adds the addresses among a kernel node's parameters as possible uses of device memory. The
- * parameters can be read, since the driver has just copied or returned them. Not when a missed call
- * is run through its wrapper afterwards (a replay), since calls without a wrapper may have changed
- * the node. */
+/* Adds the addresses among a kernel node's parameters as possible uses of device memory: the kernel
+ * may use memory there. The parameters can be read, since the driver has just copied or returned
+ * them. Not when a missed call is run through its wrapper afterwards (a replay), since calls
+ * without a wrapper may have changed the node. */
 static void add_addresses(const struct sc_graph_call *call, uintptr_t name,
                           const struct sc_kernel_node_given *given)
 {

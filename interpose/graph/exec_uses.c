@@ -368,7 +368,7 @@ static void set_notifies(void *context, CUgraphNode node, unsigned stage)
                                       name_of(level->making, node), stage));
 }
 
-/* Is it a host node? */
+/* Is it a host node? Asked of the driver, as the walk has told types only on the way. */
 static bool is_host(CUgraphNode node)
 {
     CUgraphNodeType type;
@@ -385,12 +385,14 @@ static bool is_watched(const struct level *level, CUgraphNode node)
                                            name_of(level->making, node)));
 }
 
+/* For sc_node_walk_finds: does the node record an event? */
 static bool is_record(CUgraphNode node, CUgraphNodeType type)
 {
     (void)node;
     return type == CU_GRAPH_NODE_TYPE_EVENT_RECORD;
 }
 
+/* For sc_node_walk_finds: may the node tell the host what is done, otherwise than by an event? */
 static bool is_other_signal(CUgraphNode node, CUgraphNodeType type)
 {
     return !is_record(node, type) && sc_unjudged_is_signal(node, type);
@@ -508,9 +510,10 @@ static void note_redirected(const struct sc_stack_sources *redirects, const stru
                                 name_of(making, redirects->list[i].top));
 }
 
-/* Notes all nodes of a new or updated exec, between begin, which forgets what was known of it, and
- * end. The driver is asked about graphs in the relaxed capture mode, since the thread may be
- * capturing. */
+/* Notes all nodes of a new or updated exec, after sc_graphs_begin_exec has forgotten what was known
+ * of it. The driver is asked in the relaxed capture mode: the thread may be capturing, and
+ * questions must not break that. `works`: an exec whose nodes do nothing has no order with
+ * others. */
 static void note_exec(struct making making, CUgraph graph, const struct sc_stack_sources *redirects)
 {
     const struct sc_graph_call *call = making.call;

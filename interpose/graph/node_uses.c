@@ -82,7 +82,7 @@ static struct sc_graph_extra note_stack(struct sc_graph_use *use)
 }
 
 /* Returns the use that a node makes of one side of its copy: the memory, its range and how launches
- * treat it. The caller adds the author. */
+ * treat it. The caller adds who added the node (the author). */
 struct sc_graph_use sc_node_uses_of_side(uintptr_t node, enum sc_direction direction,
                                          const struct sc_copy_side *side)
 {
@@ -120,8 +120,9 @@ static bool is_on_stack(const struct sc_graph_use *use)
            sc_thread_stack_overlaps(use->shape.address, sc_shape_hull_bytes(&use->shape));
 }
 
-/* Adds a use of host memory to the graph, with the call as its author. Most uses need no struct
- * sc_graph_extra. Those on a stack, with gaps between their rows, or of an inner node do. */
+/* Adds a use of host memory to the graph, with the call as the one that added the node (its
+ * author). Most uses need no struct sc_graph_extra. Those on a stack, with gaps between their rows
+ * (fold), or of a node in a child graph or body (inner) do. */
 void sc_node_uses_add(const struct sc_graph_call *call, struct sc_graph_use *use,
                       const struct sc_fold *fold)
 {
@@ -188,6 +189,7 @@ static void note_sides(const struct sc_graph_call *call, uintptr_t node,
     sc_node_uses_note_device(call, node, &uses);
 }
 
+/* Returns the sides of a copy node, with what a launch does with them before it returns. */
 static struct sc_copy_sides sides_of_copy(const CUDA_MEMCPY3D *copy)
 {
     struct sc_copy_sides sides = sc_copy_sides_of_3d(copy);
@@ -195,7 +197,7 @@ static struct sc_copy_sides sides_of_copy(const CUDA_MEMCPY3D *copy)
     return sides;
 }
 
-/* Notes what a copy node does. */
+/* Called when a copy node was added or changed: adds what its two sides use to the graph. */
 void sc_node_uses_note_copy(const struct sc_graph_call *call, uintptr_t node,
                             const CUDA_MEMCPY3D *copy)
 {
@@ -226,7 +228,8 @@ static struct sc_copy_sides sides_of_memset(const CUDA_MEMSET_NODE_PARAMS *fill)
     return (struct sc_copy_sides){.dst = side_of_memset(fill), .is_fill = true};
 }
 
-/* Notes what a memset node does. */
+/* Called when a memset node was added or changed: adds the memory that it fills to the graph's
+ * uses. */
 void sc_node_uses_note_memset(const struct sc_graph_call *call, uintptr_t node,
                               const CUDA_MEMSET_NODE_PARAMS *fill)
 {

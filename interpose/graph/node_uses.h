@@ -31,7 +31,8 @@ struct sc_graph_use;
 struct sc_host_use;
 struct sc_walked_graph;
 
-/* A call that adds or changes nodes of a graph or an exec; the author of the uses that it adds. */
+/* A call that adds or changes nodes of a graph or an exec (an instantiated graph). A report names
+ * it as the author of what the nodes use. */
 struct sc_graph_call {
     uintptr_t graph;
     const struct sc_call *by;

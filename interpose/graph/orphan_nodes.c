@@ -41,8 +41,9 @@ struct sc_former sc_orphan_nodes_describe(CUgraphNode node)
 }
 
 /* Called when the driver has destroyed the node: drops the uses that it had. A node that the
- * tracker knows by name has them in its graph. Else they are found by their bytes, and a hold on
- * their memory may have ended. The orphan's own record was detached before the driver's call. */
+ * tracker knows by name has them in its graph. Else they are found by their bytes, and memory may
+ * have been held back from a free for them. The record of an orphan (a node whose graph is not
+ * known) was detached before the driver's call. */
 void sc_orphan_nodes_destroyed(CUgraphNode node, const struct sc_former *former)
 {
     if (former->graph && former->graph != sc_graphs_orphan((uintptr_t)node))
@@ -156,9 +157,10 @@ void sc_orphan_nodes_forget(CUgraph graph)
     sc_orphan_nodes_each(graph, forget_orphan, NULL);
 }
 
-/* Called before the driver destroys the node: forgets its child graph, which goes with it, and
- * detaches an orphan from its handle, which the driver may give to a new node at once. Returns the
- * orphan's id, to be removed or attached again by the driver's answer; 0: the node is none. */
+/* Called before the driver destroys the node: forgets its child graph, which goes with it. Detaches
+ * an orphan (a node whose graph is not known) from its handle, which the driver may give to a new
+ * node at once. Returns the orphan's id, to be removed or attached again by the driver's answer; 0:
+ * the node is none. */
 uint32_t sc_orphan_nodes_destroying(CUgraphNode node)
 {
     CUgraph child = may_have_orphans() ? child_of(node) : NULL;

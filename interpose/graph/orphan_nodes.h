@@ -53,18 +53,18 @@ void sc_orphan_nodes_destroyed(CUgraphNode node, const struct sc_former *former)
  * on. */
 void sc_orphan_nodes_name_children(void);
 
-/* Calls `visit` with each handle, besides the graph's own, under which uses of its nodes are kept:
- * of each orphan in it and in its child graphs, and of each child graph that the program knows.
- * Walks over the graph if there may be any. */
+/* Calls `visit` with each handle, besides the graph's own, under which uses of its nodes are kept.
+ * These are the handles of orphans (nodes whose graph is not known) in it and in its child graphs,
+ * and of child graphs that the program knows. Walks over the graph if there may be any. */
 typedef void sc_visit_orphan(void *argument, uintptr_t orphan);
 void sc_orphan_nodes_each(CUgraph graph, sc_visit_orphan *visit, void *argument);
 
-/* Called before the graph is destroyed: drops what its orphans, and its child graphs' nodes,
- * used. */
+/* Called before the graph is destroyed: drops what its orphans (nodes kept under their own
+ * handles), and its child graphs' nodes, used. */
 void sc_orphan_nodes_forget(CUgraph graph);
 
-/* Adds to the graph of this handle all that the orphans of the graph `of` use: it is a clone of
- * `of`, or has `of` as a child. */
+/* Adds to the graph of this handle all that orphans (nodes kept under their own handles) of the
+ * graph `of` use: it is a clone of `of`, or has `of` as a child. */
 void sc_orphan_nodes_add_all(uintptr_t handle, CUgraph of);
 
 #endif

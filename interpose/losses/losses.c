@@ -67,8 +67,9 @@ bool sc_losses_may_be_of_ours(const void *address, size_t size_bytes)
 }
 
 /* Reports what is in flight in memory that is about to lose its contents (SC104), and in mode=fix
- * waits for it. With `hurts` only the operations that it selects count, as for mprotect: the memory
- * stays the program's, so they stay tracked, and holds are not waited for. */
+ * waits for it, and for what is held there after a free. With `hurts` only the operations that it
+ * selects count, as for mprotect: the memory stays the program's, so they stay tracked, and held
+ * memory is not waited for. */
 void sc_losses_report_and_wait(const void *address, size_t size_bytes,
                                bool (*hurts)(const struct sc_op_info *op),
                                const struct sc_culprit *culprit)
@@ -85,8 +86,9 @@ void sc_losses_report_and_wait(const void *address, size_t size_bytes,
     sc_deallocation_handle(&request, SC104, culprit);
 }
 
-/* Limits how registered memory there may be read for snapshots, since its pages will be others than
- * those that the driver reads. True: some may lie there. */
+/* Limits how registered memory there may be read for snapshots (copies that the device reads
+ * instead), since its pages will be others than those that the driver reads. True: some may lie
+ * there. */
 bool sc_losses_limit_snapshots(const void *address, size_t size_bytes, enum sc_snapshots snapshots)
 {
     bool may_be = may_be_of_range(address, size_bytes);

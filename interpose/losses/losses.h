@@ -75,18 +75,17 @@ void sc_losses_report_and_wait(const void *address, size_t size_bytes,
  * whole interval, if anything may matter there, and stops watching it. Returns whether it may. */
 bool sc_losses_settle(const void *address, size_t size_bytes, const struct sc_culprit *culprit);
 
-/* Called before pages are replaced: limits how the library reads sources there for snapshots from
- * now on, since the driver goes on to read the old pages of registered memory. True: ranges may lie
- * there. */
+/* Called before pages are replaced: limits how the library reads sources there for snapshots
+ * (copies that the device reads instead) from now on, since the driver goes on to read the old
+ * pages of registered memory. True: ranges may lie there. */
 bool sc_losses_limit_snapshots(const void *address, size_t size_bytes, enum sc_snapshots snapshots);
 
 /* Ends the guarding of the interval for good, before its mapping is replaced. Unprotecting the
  * pages later would undo what the program does with the new ones. */
 void sc_losses_forbid_guarding(const void *address, size_t size_bytes);
 
-/* Called before pages are lost or replaced: limits snapshots of the interval
- * (sc_losses_limit_snapshots) and ends its protection for good, if registered or protected pages
- * may lie there. */
+/* Called before pages are lost or replaced: limits how they are read (sc_losses_limit_snapshots)
+ * and ends their protection for good, if registered or protected pages may lie there. */
 void sc_losses_stop_watching(const void *address, size_t size_bytes, enum sc_snapshots snapshots);
 
 #endif

@@ -94,8 +94,8 @@ static size_t largest_source(void)
 }
 
 /* Registers memory of the library with the driver, in the context, so that the device reads
- * snapshots there at full speed. The thread may be capturing, so the capture mode is relaxed for
- * the call. False: the driver refuses. */
+ * snapshots (copies of sources) there at full speed. The thread may be capturing, so the capture
+ * mode is relaxed for the call. False: the driver refuses. */
 static bool make_readable(struct sc_context *context, void *memory, size_t size_bytes)
 {
     if (!sc_contexts_push(context))
@@ -122,8 +122,8 @@ struct sc_staging_of_context {
     bool refused; /* the driver has refused memory, and will again */
 };
 
-/* Creates the context's staging memory (pinned memory for snapshots) at its first snapshot, without
- * blocks yet, unless another thread has created it by now. NULL: no memory. */
+/* Creates the context's staging memory (pinned memory for copies of sources) at its first use,
+ * without blocks yet, unless another thread has created it by now. NULL: no memory. */
 static __attribute__((noinline)) struct sc_staging_of_context *
 new_staging(struct sc_context *context)
 {
@@ -144,9 +144,10 @@ SC_INLINED struct sc_staging_of_context *staging_of(struct sc_context *context)
     return sc_likely(own != NULL) ? own : new_staging(context);
 }
 
-/* Adds a block to the context's staging memory. The records of its slots lie behind its own. False:
- * there is no memory, or the driver refuses to register it. The lock is the calling thread's, or
- * that of the thread that waits for this one (sc_library_threads_call). */
+/* Adds a block to the context's staging memory: pinned pages, cut into slots for one copy of a
+ * source each. The records of its slots lie behind its own. False: there is no memory, or the
+ * driver refuses to register it. The lock is the calling thread's, or that of the thread that waits
+ * for this one (sc_library_threads_call). */
 static bool add_block_locked(struct sc_context *context, struct sc_staging_of_context *own,
                              const struct sc_staging_block *wanted) SC_REQUIRES(grow_lock)
 {
@@ -180,9 +181,9 @@ static void add_missing_block(void *argument) SC_UNFOLLOWED
     growth->grown = add_block_locked(growth->context, growth->own, growth->missing);
 }
 
-/* Adds the block that a snapshot lacks. One thread does so at a time; others do without a snapshot
- * meanwhile, which costs less than to wait. After a refusal by the driver nothing is tried
- * again. */
+/* Adds a block of staging memory, since all slots of a size are taken. One thread does so at a
+ * time; others take no snapshot (copy of a source) meanwhile, which costs less than to wait. After
+ * a refusal by the driver nothing is tried again. */
 static __attribute__((noinline)) bool add_missing(struct sc_context *context,
                                                   struct sc_staging_of_context *own,
                                                   const struct sc_staging_block *missing)
@@ -197,8 +198,8 @@ static __attribute__((noinline)) bool add_missing(struct sc_context *context,
     return growth.grown;
 }
 
-/* Takes a free slot of staging memory for the source, and adds a block if all are taken. NULL:
- * there is none, so that no snapshot is taken. */
+/* Takes a free slot of staging memory for a copy of the source, and adds a block if all are taken.
+ * NULL: there is none, so that the source is not copied. */
 SC_INLINED struct sc_slot *take_slot(struct sc_context *context, struct sc_staging_of_context *own,
                                      const struct sc_slot_source *source)
 {
@@ -257,9 +258,9 @@ static __attribute__((noinline)) bool peek_runs(char *packed, const struct sc_sl
     return read_pieces(items, &count);
 }
 
-/* Copies the source into the slot. False: it cannot be read, as it is no memory, or the program has
- * made it unreadable, which does not disturb the driver. Then the device has to read the source
- * itself. */
+/* Copies the source into the slot (pinned memory that the device reads instead). False: it cannot
+ * be read, as it is no memory, or the program has made it unreadable, which does not disturb the
+ * driver. Then the device has to read the source itself. */
 static bool fill_slot(struct sc_slot *slot, const struct sc_slot_source *source)
 {
     bool is_whole = sc_shape_is_whole(source->shape, source->fold);
@@ -340,9 +341,9 @@ void sc_snapshots_refuse(const struct sc_simple_copy *copy)
     SC_TRACKED(sc_inflight_refuse_simple_copy(track.inflight, copy));
 }
 
-/* The quick path of a small copy to the device: takes a slot and copies the source into it, unless
- * the slot has the same bytes already. False: there is no slot, or this is not such a copy, and the
- * usual path is taken. */
+/* The quick path of a small copy to the device: takes a slot of staging memory, from which the
+ * device will read, and copies the source into it, unless it has the same bytes already. False:
+ * there is no slot, or this is not such a copy, and the usual path is taken. */
 bool sc_snapshots_begin_upload(struct sc_context *context, struct sc_simple_copy *copy)
 {
     struct sc_context *home = context->primary ? context->primary : context;
@@ -371,8 +372,8 @@ bool sc_snapshots_have(const struct sc_context *context)
     return atomic_load_explicit(&context->staging, memory_order_relaxed) != NULL;
 }
 
-/* Removes a block of staging memory of which the device reads no slot, and returns it; NULL: there
- * is none. */
+/* Removes a block of staging memory (pinned memory with copies of sources) of which the device
+ * reads nothing, and returns it; NULL: there is none. */
 static struct block *take_block_locked(struct sc_staging_of_context *own) SC_REQUIRES(grow_lock)
 {
     for (struct block **link = &own->first, *block; (block = *link) != NULL; link = &block->next) {
@@ -407,8 +408,9 @@ bool sc_snapshots_give_up(struct sc_context *context)
     return any;
 }
 
-/* Called when the context has ended: unmaps its staging memory, which the driver has unregistered.
- * The records stay, leaked, if a thread still has a slot: it was about to use the context. */
+/* Called when the context has ended: unmaps its staging memory (pinned memory with copies of
+ * sources), which the driver has unregistered. The records stay, leaked, if a thread still has a
+ * slot: it was about to use the context. */
 void sc_snapshots_context_gone(struct sc_context *context)
 {
     struct sc_staging_of_context *own = atomic_exchange(&context->staging, NULL);

@@ -30,8 +30,9 @@ struct sc_shape;
 struct sc_slot;
 struct sc_slot_source;
 
-/* Returns true if a snapshot should be taken of this pageable source. `stable`: nothing but the
- * host can change its bytes until the device reads them (struct sc_op_info). Takes none itself. */
+/* Returns true if a snapshot (a copy that the device reads instead) should be taken of this
+ * pageable source. `stable`: nothing but the host can change its bytes until the device reads them
+ * (struct sc_op_info). Takes none itself. */
 bool sc_snapshots_are_for(enum sc_direction direction, bool stable, const struct sc_shape *shape,
                           const struct sc_fold *fold);
 
@@ -50,11 +51,12 @@ struct sc_slot *sc_snapshots_take(struct sc_context *context, enum sc_direction 
  * then. */
 struct sc_simple_copy;
 bool sc_snapshots_begin_upload(struct sc_context *context, struct sc_simple_copy *copy);
-/* Releases the slot of an upload that the driver has refused. Takes the tracker's lock. */
+/* Releases the slot (the place of the copied source) of an upload that the driver has refused.
+ * Takes the tracker's lock. */
 void sc_snapshots_refuse(const struct sc_simple_copy *copy);
 
-/* Releases the slot of a snapshot that no operation reads: its call was not made, or was refused.
- * Takes the tracker's lock. */
+/* Releases a slot (the place of a copied source) that no operation reads: its call was not made, or
+ * was refused. Takes the tracker's lock. */
 void sc_snapshots_return(struct sc_slot *slot);
 
 /* Called when the driver lacks memory for the program: has the context staging memory? give_up
@@ -63,8 +65,8 @@ void sc_snapshots_return(struct sc_slot *slot);
 bool sc_snapshots_have(const struct sc_context *context);
 bool sc_snapshots_give_up(struct sc_context *context);
 
-/* Unmaps the staging memory of the context, which has ended. No operation uses its slots any more.
- */
+/* Called when the context has ended: unmaps its staging memory, the pinned memory with copies of
+ * sources. No operation reads there any more. */
 void sc_snapshots_context_gone(struct sc_context *context);
 
 #endif

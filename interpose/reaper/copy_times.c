@@ -164,7 +164,7 @@ static void *run_thread(void *unused)
     (void)unused;
     wait_for_work(0); /* until there is work: before that, the driver is still within cuInit */
     sc_library_threads_enter_driver("safecopy-times");
-    SC_CARRY();
+    SC_CARRY(); /* its driver calls are no missed calls of the program */
     for (bool fresh = true; !atomic_load(&stopping); fresh = wait_for_work(poll_ns)) {
         run_pass();
         if (!awaited_count && !sc_timeline_lacks_buffers())

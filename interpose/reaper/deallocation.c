@@ -39,10 +39,11 @@ static void name_call(struct sc_deallocation *request, const struct sc_culprit *
         request->by = event_of(culprit, request->kind == SC_HOLD_UNREGISTER);
 }
 
-/* Called before memory is freed: finds the operations in flight there. In mode=fix a hold then
- * keeps the memory until they are done; where the driver's call waits itself, or too much memory is
- * held, the call will wait instead. The pages are unprotected. What was freed in flight is noted
- * for the report of a lost context. */
+/* Called before memory is freed: finds the operations in flight there, and has the pages
+ * unprotected. In mode=fix a hold then keeps the memory until they are done; where the driver's
+ * call waits itself, or too much memory is held, the call will wait instead. Kernels that may use
+ * the memory count only with kernels=order. What was freed in flight is noted for the report of a
+ * lost context, unless it stays the program's. */
 void sc_deallocation_search(struct sc_deallocation *request, const struct sc_culprit *culprit)
 {
     SC_TRACE("deallocation address bytes", request->address, request->size_bytes);
@@ -143,8 +144,7 @@ bool sc_deallocation_handle(struct sc_deallocation *request, enum sc_hazard_code
 }
 
 /* Called where memory goes at once: tells the graphs whose nodes use it, and by which call, so that
- * a later launch is reported. A look without the stack comes first, since few memory is a
- * graph's. */
+ * a later launch is reported. Most memory is no graph's, and is found so without the stack. */
 void sc_deallocation_note_for_graphs(uintptr_t address, size_t size_bytes, bool unregistered,
                                      const struct sc_culprit *culprit)
 {

@@ -192,7 +192,7 @@ static void *run_thread(void *unused)
     uint64_t next_ns;
     (void)unused;
     sc_library_threads_enter_driver("safecopy-edges");
-    SC_CARRY();
+    SC_CARRY(); /* its driver calls are no missed calls of the program */
     for (;;) {
         bool polls = poll_functions();
         end_due_edges(&next_ns);

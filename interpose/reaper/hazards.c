@@ -110,8 +110,8 @@ struct sc_hazard_event sc_hazards_event(const struct sc_culprit *culprit)
 
 /* Makes the hazard of one operation and one event. It counts as latent (the operation was complete,
  * by luck) until the device has been asked. SC_HAZARD_CODE_COUNT as code: a free, whose code
- * depends on the direction. Notes what the program's thread has said of itself (labels, ignored
- * regions). */
+ * depends on the direction. `found_later`: by a comparison, after the fact. Notes what the
+ * program's thread has said of itself (labels, ignored regions). */
 static struct sc_hazard hazard_of(enum sc_hazard_code code, enum sc_action action,
                                   const struct sc_op_info *op, const struct sc_buffer *buffer,
                                   const struct sc_hazard_event *event, bool found_later)
@@ -289,8 +289,8 @@ void sc_hazards_report_overwritten(const struct sc_ops *ops, const struct sc_cul
 
 /* Returns which locks of page protection (stripes) the calling thread should take before it ends
  * the operations up to the point. It then unprotects their pages at once. 0, no lock: nothing of
- * the stream is protected, the point is of several streams, or they are so many that other threads
- * would wait. */
+ * the stream is protected, the point has waited for other streams, or the locks are so many that
+ * other threads would wait. */
 static uint64_t stripes_to_lock(const struct sc_point *point)
 {
     if (!sc_order_is_of_one_stream(point))
@@ -301,9 +301,9 @@ static uint64_t stripes_to_lock(const struct sc_point *point)
     return __builtin_popcountll(stripes) <= LOCKED_MAX ? stripes : 0;
 }
 
-/* Called when the host knows, by a wait or a query, that all work up to the point is done. Ends the
- * operations there and unprotects their pages. Their sources are compared first, and those that the
- * program has changed are reported. */
+/* Called when the host knows, by a wait or a query, that all work up to the point (of a stream, and
+ * what that had waited for) is done. Ends the operations there and unprotects their pages. Their
+ * sources are compared first, and those that the program has changed are reported. */
 void sc_hazards_note_done_and_report(struct sc_point *point, const struct sc_culprit *where)
 {
     SC_OPS(overwritten);

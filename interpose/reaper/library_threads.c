@@ -148,7 +148,7 @@ struct errand {
 static void *run_errand(void *argument)
 {
     struct errand *errand = argument;
-    SC_CARRY();
+    SC_CARRY(); /* its driver calls are no missed calls of the program */
     sc_library_threads_enter_driver("safecopy-call");
     if (errand->context)
         sc_real.cuCtxPushCurrent_v2(errand->context);

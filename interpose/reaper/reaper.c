@@ -176,7 +176,7 @@ static bool report_candidate(const struct candidate *candidate)
     return true;
 }
 
-/* Counts the candidate as one without a verdict, for this reason, in place of a report. */
+/* Counts the hazard as one without a verdict, for this reason, in place of a report. */
 static void count_undecided(const struct candidate *candidate, enum sc_no_verdict_reason reason)
 {
     sc_no_verdicts_add(sc_track_parts.no_verdicts,
@@ -196,9 +196,9 @@ static bool count_if_excused(const struct candidate *candidate)
     return holds;
 }
 
-/* Keeps the candidate while a host function that may excuse it has not returned. False: nothing can
- * excuse it any more, there is no room, or the reaper ends. With halt_on_error the program must not
- * go on, so there is no waiting either. */
+/* Keeps the hazard undecided while a host function that may excuse it has not returned. False:
+ * nothing can excuse it any more, there is no room, or the reaper ends. With halt_on_error the
+ * program must not go on, so there is no waiting either. */
 static bool postpone_candidate(const struct candidate *candidate)
 {
     if (sc_options.halt_on_error || !sc_excuses_are_awaited(&candidate->excuse))
@@ -215,7 +215,7 @@ static bool postpone_candidate(const struct candidate *candidate)
     return room;
 }
 
-/* Takes a postponed candidate off the list that can be decided: it is excused, or cannot be excused
+/* Takes a postponed hazard off the list that can be decided: it is excused, or cannot be excused
  * any more. `all`: any one, as there is no more time. False: there is none. Counts it in
  * `deciding`, for those who wait until all is on disk. */
 static bool take_decided(struct candidate *decided, bool all)
@@ -236,8 +236,8 @@ static bool take_decided(struct candidate *decided, bool all)
     return found;
 }
 
-/* Looks whether host functions that may excuse postponed candidates have returned, or wait.
- * `since_ns`: since when a candidate waits. */
+/* Looks whether host functions that may excuse postponed hazards have returned, or wait.
+ * `since_ns`: since when a hazard is postponed. */
 static void poll_postponed(uint64_t since_ns)
 {
     sc_host_functions_poll(since_ns);
@@ -247,8 +247,8 @@ static void poll_postponed(uint64_t since_ns)
     unlock_reaper();
 }
 
-/* Returns since when the first candidate of the list is postponed; 0: none is, so there is nothing
- * to poll. */
+/* Returns since when the first postponed hazard waits for its verdict; 0: none does, so there is
+ * nothing to poll. */
 static uint64_t postponed_since(void)
 {
     lock_reaper();
@@ -257,9 +257,9 @@ static uint64_t postponed_since(void)
     return since_ns;
 }
 
-/* Called in each pass of the reaper's thread: reports postponed candidates, or counts them as
- * excused, as far as that can be decided. `all`: each of them, as there is no more time. Wakes
- * those who wait until all is on disk. */
+/* Called in each pass of the reaper's thread: reports postponed hazards, or counts them as excused,
+ * as far as that can be decided. `all`: each of them, as there is no more time. Wakes those who
+ * wait until all is on disk. */
 static void report_postponed(bool all)
 {
     struct candidate decided;
@@ -278,8 +278,8 @@ static void report_postponed(bool all)
     }
 }
 
-/* Asks the device about the candidate, unless that was done: by now the operation may be complete,
- * and a second answer would be another one. */
+/* Asks the device about the hazard, unless that was done when it was queued. A second answer could
+ * be another one, since the operation may be complete by now. */
 static void decide_once(struct candidate *candidate)
 {
     if (!candidate->is_queried)
@@ -287,9 +287,9 @@ static void decide_once(struct candidate *candidate)
     candidate->is_queried = true;
 }
 
-/* Decides a candidate: it is excused, does not count, is postponed since it may still be excused,
- * or is reported. The device is not asked about an excused one. Returns true if it was a hazard, or
- * is postponed: halt_on_error aborts for such. */
+/* Decides a hazard of the queue: it is excused, does not count, is postponed since it may still be
+ * excused, or is reported. The device is not asked about an excused one. Returns true if it was
+ * reported or postponed. */
 static bool decide_candidate(const struct candidate *candidate)
 {
     struct candidate given = *candidate;
@@ -306,7 +306,7 @@ static bool decide_candidate(const struct candidate *candidate)
     return found;
 }
 
-/* Decides the next candidate of the queue. The lock is released meanwhile, as that calls the driver
+/* Decides the next hazard of the queue. The lock is released meanwhile, as that calls the driver
  * and writes the report; `deciding` tells others that one is under way. False: the queue is
  * empty. */
 static bool decide_next_locked(void) SC_REQUIRES(reaper.lock)
@@ -330,8 +330,8 @@ static bool decide_next_locked(void) SC_REQUIRES(reaper.lock)
     return true;
 }
 
-/* Called before a wait for the device: decides all queued candidates on the calling thread. After
- * the wait every operation would look complete, and be latent at best. */
+/* Called before a wait for the device: decides all queued hazards on the calling thread. After the
+ * wait every operation would look complete, and be latent at best. */
 void sc_reaper_decide_now(void)
 {
     if (sc_likely(atomic_load_explicit(&reaper.undecided, memory_order_relaxed) == 0))
@@ -345,8 +345,9 @@ void sc_reaper_decide_now(void)
 
 /* ---- giving back ---- */
 
-/* Makes the real call that frees memory whose hold has ended. False: pinned and registered memory
- * goes back to the driver, whose call waits for the context, so the reaper must not make it. */
+/* Makes the real call that frees memory: the program has freed it in flight, and the device is done
+ * with it now. False: pinned and registered memory goes back to the driver, whose call waits for
+ * the context, so the reaper must not make it. A hold that is only waited for has no memory. */
 static bool free_by_reaper(const struct sc_release *release)
 {
     switch (release->kind) {
@@ -365,9 +366,9 @@ static bool free_by_reaper(const struct sc_release *release)
     return false;
 }
 
-/* Frees held pinned or registered memory of this context by the driver. False: it is other memory.
- * The driver allows that under a capture only in the relaxed mode; the hooks let the call's own
- * frees pass (SC_INSIDE). */
+/* Frees held pinned or registered memory (freed by the program in flight) of this context by the
+ * driver. False: it is other memory. The driver allows that under a capture only in the relaxed
+ * mode; the hooks let the call's own frees pass (SC_INSIDE). */
 static bool free_pinned(const struct sc_release *release, const struct sc_context *context)
 {
     if (!sc_hold_is_drivers(release->kind) || release->context != context->legacy)
@@ -388,9 +389,10 @@ uint64_t sc_reaper_gave_back(void)
     return atomic_load(&gave_back);
 }
 
-/* Ends the hold if its memory was freed. Else gives it back to the tracker, to be tried again. An
- * ended registration may be what a held free of the same memory waits for, so the reaper looks
- * again. */
+/* Ends a hold (memory that the program has freed in flight), if the memory was freed now. Else
+ * gives it back to the tracker, to be tried again. Of pinned memory the ledger of memory is told
+ * how long it was held. A held free may wait for the end of a registration there, so the reaper
+ * looks again. */
 static void end_or_put_back(const struct sc_release *release, bool ended)
 {
     if (ended) {
@@ -405,9 +407,9 @@ static void end_or_put_back(const struct sc_release *release, bool ended)
         sc_reaper_wake(); /* the memory itself may be freed now */
 }
 
-/* Called when the program itself has waited for the context: frees held pinned memory of it whose
- * operations are complete. The driver's call waits for the context, and only now that takes no
- * time. True: some was freed. */
+/* Called when the program itself has waited for the context: frees its pinned memory that the
+ * program has freed in flight, if the operations are complete. The driver's call waits for the
+ * context, and only now that takes no time. True: some was freed. */
 bool sc_reaper_give_back_pinned(const struct sc_context *context)
 {
     bool any = false;
@@ -425,8 +427,8 @@ bool sc_reaper_give_back_pinned(const struct sc_context *context)
     return any;
 }
 
-/* Frees all held memory whose operations are complete, but for pinned memory, which only the
- * driver's own waits may give back. Each page is unprotected first. */
+/* Frees all memory that the program has freed in flight and whose operations are complete. Pinned
+ * memory is left: it is freed in the program's own waits alone. Pages are unprotected first. */
 static void free_ready(void)
 {
     struct sc_release release = sc_track_take_ready(&sc_track, 0);
@@ -437,9 +439,10 @@ static void free_ready(void)
     }
 }
 
-/* Asks the device which operations are complete for which holds wait. One question for each stream
- * is enough, by its latest such operation: an event that is added for it comes behind the earlier
- * ones, and the question looks at all events of the stream. */
+/* Asks the device about operations for which holds (memory freed in flight) wait. One question for
+ * each stream is enough, by its latest such operation: an event that is added for it comes behind
+ * the earlier ones, and the question looks at all events of the stream. The streams are listed
+ * AWAITED_MAX at a time. */
 static void query_awaited_streams(void)
 {
     struct sc_ticket tickets[AWAITED_MAX];
@@ -480,15 +483,15 @@ static void end_pass(void)
         sc_kernel_call(SYS_futex, &reaper.passes, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
-/* The reaper's thread: decides queued hazards, frees held memory whose operations are complete, and
- * unprotects pages. While holds or postponed hazards wait, it makes passes with growing pauses;
- * else it sleeps. At the end of the process it decides what is left. */
+/* The reaper's thread: decides queued hazards, frees held memory (freed by the program in flight)
+ * whose operations are complete, and unprotects pages. While memory or hazards wait, it makes
+ * passes with growing pauses; else it sleeps. At the end of the process it decides what is left. */
 static void *run_thread(void *argument)
 {
     uint64_t poll_ns = 0;
     (void)argument;
     sc_library_threads_enter_driver("safecopy-reaper");
-    SC_CARRY();
+    SC_CARRY(); /* its driver calls are no missed calls of the program */
     lock_reaper();
     while (!reaper.stopping) {
         wait_for_work_locked(poll_ns);
@@ -572,7 +575,8 @@ bool sc_reaper_start(void)
     return atomic_load_explicit(&runs, memory_order_acquire);
 }
 
-/* Wakes the reaper's thread, as there is a new hold, or one that may have ended. */
+/* Wakes the reaper's thread, or starts it: the program has freed memory in flight, or something has
+ * ended that held memory waits for. */
 void sc_reaper_wake(void)
 {
     SC_KEEP_ERRNO();
@@ -669,8 +673,9 @@ struct awaited {
     size_t size_bytes;
 };
 
-/* Has the hold ended that the call waits for, or all that the reaper has on the interval? Holds of
- * pinned memory do not count there: they end in waits of the program's alone. */
+/* Is the device done with the memory that a call waits for: has its hold ended, or have all that
+ * the reaper has on the interval? Holds of pinned memory do not count there: they end in waits of
+ * the program's alone. */
 static bool has_ended(const struct awaited *awaited)
 {
     return awaited->taken ? !SC_TRACKED(sc_holds_is_alive(track.holds, awaited->taken->held,
@@ -701,9 +706,10 @@ void sc_reaper_sleep(uint32_t pass, uint64_t until_ns)
                    FUTEX_BITSET_MATCH_ANY);
 }
 
-/* Waits until the holds have ended, at most stall_limit; false: they have not. Holds no lock and
- * leaves nothing to clean up, since a signal handler of the program may leave by siglongjmp. It is
- * no cancellation point, since the hooked function may be none. */
+/* Waits until the device is done with the memory, so that its holds have ended, at most
+ * stall_limit; false: they have not. Keeps no lock and leaves nothing to clean up, since a signal
+ * handler of the program may leave by siglongjmp. It is no cancellation point, since the hooked
+ * function may be none. */
 static bool wait_until_ended(const struct awaited *awaited)
 {
     uint64_t until_ns = sc_now_ns() + sc_options.stall_limit_ns;
@@ -738,9 +744,9 @@ bool sc_reaper_await_no_hold(uintptr_t address, size_t size_bytes, const char *a
         &(struct awaited){.api = api, .address = address, .size_bytes = size_bytes});
 }
 
-/* Called by safecopy_release: has the reaper check all held memory, and waits until it has made one
- * whole pass, so that what can be freed is. The pass that is under way may have looked already, so
- * the second end counts. */
+/* Called by safecopy_release: has the reaper look at all memory that was freed in flight, and waits
+ * until it has made one whole pass, so that what can be freed is. The pass that is under way may
+ * have looked already, so the second end counts. */
 void sc_reaper_collect(void)
 {
     SC_KEEP_ERRNO();

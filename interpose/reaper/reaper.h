@@ -91,8 +91,8 @@ bool sc_reaper_finds_hazard(const struct sc_ticket *ticket, enum sc_certainty *c
 void sc_reaper_decide_now(void);
 
 /* Called where the program itself has just waited for the context: frees the context's held pinned
- * memory whose operations are complete, and returns whether there was any. Elsewhere the driver's
- * call would make a thread wait. One load when nothing is held. */
+ * memory (freed by the program in flight) whose operations are complete, and returns whether there
+ * was any. Elsewhere the driver's call would make a thread wait. One load when nothing is held. */
 bool sc_reaper_give_back_pinned(const struct sc_context *context);
 
 /* Returns how often pinned memory was given back by sc_reaper_give_back_pinned, on any thread. */
@@ -102,32 +102,33 @@ uint64_t sc_reaper_gave_back(void);
  * protected or held that only the reaper would let go. One load if it runs. */
 bool sc_reaper_start(void);
 
-/* Wakes the reaper's thread, or starts it: there is a new hold, or one may have ended. Makes no
- * driver call; errno is kept. */
+/* Wakes the reaper's thread, or starts it: there is new memory to hold until the device is done, or
+ * one such hold may have ended. Makes no driver call; errno is kept. */
 void sc_reaper_wake(void);
 
-/* Waits until the hold of this deallocation has ended, at most stall_limit, on behalf of the call
- * `api`. False: the hold has not ended. */
+/* Waits until the device is done with the memory of this deallocation (its hold has ended), at most
+ * stall_limit, on behalf of the call `api`. False: it is not. */
 bool sc_reaper_await_hold(const struct sc_deallocation *taken, const char *api);
 
-/* Returns the number of the reaper's present pass over its holds. For a caller that must not hold a
- * lock while it waits for a hold: it reads the number, checks whether the hold has ended, and
+/* Returns the number of the reaper's present pass over held memory. For a caller that must not keep
+ * a lock while it waits for a hold: it reads the number, checks whether the hold has ended, and
  * otherwise calls sc_reaper_sleep. No lock; signal-safe; no cancellation point. */
 uint32_t sc_reaper_pass_number(void);
 
 /* Sleeps until the reaper has ended this pass, or until `until_ns` (CLOCK_MONOTONIC). Returns at
  * once if it has ended already. No lock; signal-safe; no cancellation point. */
 void sc_reaper_sleep(uint32_t pass, uint64_t until_ns);
-/* Returns true if the reaper makes no more passes over its holds, so that a wait for one would
+/* Returns true if the reaper makes no more passes over held memory, so that a wait for one would
  * never end. Signal-safe. */
 bool sc_reaper_has_stopped(void);
 
-/* Waits until the reaper holds no memory in the interval, at most stall_limit, on behalf of the
- * call `api`, which registers or frees that memory again. What is held for a graph alone is freed.
- * False: something is still held. */
+/* Waits until no memory of the interval is held by the reaper after a free, at most stall_limit, on
+ * behalf of the call `api`, which registers or frees that memory again. What is held for a graph
+ * alone is freed. False: something is still held. */
 bool sc_reaper_await_no_hold(uintptr_t address, size_t size_bytes, const char *api);
 
-/* Called when a graph has stopped using memory: wakes the reaper if memory may be held for it. */
+/* Called when a graph has stopped using memory: wakes the reaper if it may hold memory that was
+ * freed under a graph. */
 void sc_reaper_graph_changed(void);
 
 /* Forgets what the graph or exec used that was detached from its handle under this id

@@ -80,8 +80,8 @@ unsigned sc_doubts_begin(const struct sc_op_info *op, const struct sc_ticket *ti
     return begun;
 }
 
-/* Forgets the doubt, since the verdict is given. Number 0 is the doubt for which there was no
- * room. */
+/* Forgets the doubt (whether a host function waits for a thread's touch), since the verdict is
+ * given. Number 0 is the doubt for which there was no room. */
 void sc_doubts_end(unsigned doubt)
 {
     if (!doubt)
@@ -102,8 +102,9 @@ static bool is_of_this_thread(const struct doubt *doubt)
     return doubt->is_used && doubt->thread == sc_thread_id();
 }
 
-/* Called when the thread begins to wait for the operations of its doubts. A function that goes on
- * during that wait has not waited for this thread, which can do nothing. */
+/* Called when a thread begins to wait for operations that it has touched while host functions
+ * before them were open (its doubts). A function that goes on during that wait has not waited for
+ * this thread, which can do nothing. */
 void sc_doubts_wait_begins(const struct sc_point *point)
 {
     if (sc_likely(atomic_load_explicit(&doubt_count, memory_order_relaxed) == 0))
@@ -137,8 +138,8 @@ uint64_t sc_doubts_raised(void)
 }
 
 /* Called before the thread calls the driver, with doubts that this very call has raised (more than
- * the `before` at its beginning). A function that returns before the call does has not waited for
- * what comes after the call. */
+ * the `before` at its beginning): it touches memory behind host functions. A function that returns
+ * before the call does has not waited for what comes after the call. */
 void sc_doubts_call_begins(uint64_t before)
 {
     if (sc_likely(sc_doubts_raised() == before))
@@ -159,9 +160,9 @@ static void clear_function(struct doubt *doubt, uint64_t launched)
         doubt->functions[i].is_cleared |= doubt->functions[i].launched == launched;
 }
 
-/* Called when a host function has returned: clears it in the doubts whose thread is still in the
- * call that touched, and so has done nothing since. A plain function, which can wait for nobody by
- * its code, is cleared in all. */
+/* Called when a host function has returned: notes that it has not waited, in the doubts whose
+ * thread is still in the call that touched, and so has done nothing since. A plain function, which
+ * can wait for nobody by its code, has not waited in any. */
 void sc_doubts_function_returned(unsigned call, bool is_plain)
 {
     if (sc_likely(atomic_load_explicit(&doubt_count, memory_order_relaxed) == 0))
@@ -185,8 +186,9 @@ static bool thread_was_powerless(const struct doubt *doubt)
            sc_host_functions_time_of(doubt->thread) == 0;
 }
 
-/* Looks at the doubt's functions. One that was seen to run STEPS_MIN times while the doubt's thread
- * was powerless has not waited for that thread: it would not have gone on. */
+/* Looks at the host functions that may be waiting for the doubt's thread. One that was seen to run
+ * STEPS_MIN times while that thread was powerless has not waited for it: it would not have gone
+ * on. */
 static void check_functions(struct doubt *doubt)
 {
     SC_ASSERT_HELD(&doubts_lock);
@@ -202,8 +204,8 @@ static void check_functions(struct doubt *doubt)
     doubt->last_seen_wait = doubt->wait;
 }
 
-/* Called about every millisecond while the verdict waits: looks which of the doubt's functions were
- * seen to go on without the thread, and so did not wait for it. */
+/* Called about every millisecond while the verdict on a touch waits: looks which host functions
+ * were seen to go on without the thread that touched, and so did not wait for it. */
 void sc_doubts_look(unsigned doubt)
 {
     if (!doubt)
@@ -215,8 +217,8 @@ void sc_doubts_look(unsigned doubt)
     sc_library_lock_release(&doubts_lock);
 }
 
-/* May one of the doubt's functions still have waited for the thread? Then the touch is not
- * reported. Yes also for functions that had no room, and for doubt 0, which had none itself. */
+/* May one of the host functions still have waited for the thread that touched? Then the touch is
+ * not reported. Yes also for functions that had no room, and for doubt 0, which had none itself. */
 bool sc_doubts_remain(unsigned doubt)
 {
     if (!doubt)

@@ -45,21 +45,23 @@ void sc_doubts_end(unsigned doubt);
 uint64_t sc_doubts_raised(void);
 void sc_doubts_call_begins(uint64_t before);
 
-/* Notes that a host function has returned. Called on its thread, before the stream goes on. `call`:
- * what sc_host_functions_launched has returned. `is_plain`: the function is known by now to wait
- * for nobody. One load if there is no doubt. */
+/* Called when a host function has returned, on its thread, before the stream goes on: it has not
+ * waited for threads that have done nothing since their touch. `call`: what
+ * sc_host_functions_launched has returned. `is_plain`: by its code it can wait for nobody. One load
+ * if there is no doubt. */
 void sc_doubts_function_returned(unsigned call, bool is_plain);
 
-/* Looks whether the host functions of the doubt go on or sleep. Called about every millisecond
- * until they have returned. Makes some system calls; does nothing for 0. */
+/* Looks whether the host functions that may wait for the doubt's thread go on or sleep. Called
+ * about every millisecond until they have returned. Makes some system calls; does nothing for 0. */
 void sc_doubts_look(unsigned doubt);
 
-/* Returns true if one of the doubt's functions may have waited for the thread, as far as is known:
- * then the touch may have been meant. True for 0. */
+/* Returns true if one of the host functions may have waited for the thread that touched, as far as
+ * is known: then the touch may have been meant. True for 0. */
 bool sc_doubts_remain(unsigned doubt);
 
 /* Called around a call in which the calling thread waits for all work in the point: during the wait
- * it can let no host function go on. One load if there is no doubt. */
+ * it can let no host function go on, so one that goes on has not waited for it. One load if there
+ * is no doubt. */
 void sc_doubts_wait_begins(const struct sc_point *point);
 void sc_doubts_wait_ends(void);
 

@@ -180,14 +180,14 @@ void sc_marks_context_gone(struct sc_context *context)
 
 /* ---- marks of one stream ---- */
 
-/* Returns how many marks the stream's ring has room for: in the record itself, or in a longer ring
- * of its own. */
+/* Returns how many marks (events of the library's) the stream's ring has room for: in the record
+ * itself, or in a longer ring of its own. */
 static unsigned ring_room(const struct sc_stream_marks *marks)
 {
     return marks->more ? marks->more_room : SC_MARKS_FEW;
 }
 
-/* Returns the stream's mark at this position, the oldest at 0. */
+/* Returns the stream's mark (an event of the library's) at this position, the oldest at 0. */
 static struct sc_mark *mark_at(struct sc_stream_marks *marks, unsigned position)
 {
     struct sc_mark *ring = marks->more ? marks->more : marks->few;
@@ -216,8 +216,9 @@ static struct sc_mark *newest_mark(struct sc_stream_marks *marks)
     return mark_at(marks, marks->count - 1);
 }
 
-/* Was an operation issued on the stream that no mark comes after? Told by the operations' numbers:
- * one that another thread issues while a mark is recorded is not before that mark. */
+/* Was an operation issued on the stream that no mark (an event of the library's) comes after? Told
+ * by the operations' numbers: one that another thread issues while a mark is recorded is not before
+ * that mark. */
 static bool is_unmarked(const struct sc_stream_record *stream)
 {
     return sc_track_issued(&sc_track, stream->id) >
@@ -318,8 +319,8 @@ void sc_marks_drop(struct sc_stream_record *stream)
     marks->spare_count = 0;
 }
 
-/* Clears the marks of a record that is used again for another stream. A longer ring is kept, and
- * numbers go on: operations up to here need no mark. */
+/* Clears the marks (events of the library's) of a record that is used again for another stream. A
+ * longer ring is kept, and numbers go on: operations up to here need no mark. */
 void sc_marks_renew_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock)
 {
     SC_ASSERT_HELD(&stream->lock);
@@ -340,8 +341,8 @@ static bool says_complete(CUresult answer)
            !sc_driver_is_capture_error(answer);
 }
 
-/* For sc_frontier: has the mark at this position occurred? False in a context that may be ending
- * (quiet), in which the driver is not asked. */
+/* For sc_frontier: has the mark (an event of the library's) at this position occurred? False in a
+ * context that may be ending (quiet), in which the driver is not asked. */
 static bool is_mark_complete(void *argument, unsigned position)
 {
     struct sc_stream_record *stream = argument;
@@ -414,9 +415,9 @@ static bool is_in_order(const struct sc_stream_record *stream)
     return stream->kind == SC_STREAM_NONBLOCKING && !sc_unfinished_gate_ticks(stream->context);
 }
 
-/* Stores the newest mark, for operations up to `number`. It `leads` if it comes before anything by
- * which the host may learn of these operations. Not if another thread has issued something
- * meanwhile, which may tell the host before the mark. */
+/* Stores the newest mark (an event of the library's), for operations up to `number`. It `leads` if
+ * it comes before anything by which the host may learn of these operations. Not if another thread
+ * has issued something meanwhile, which may tell the host before the mark. */
 static void set_newest(struct sc_stream_record *stream, CUevent event, uint64_t number)
 {
     struct sc_stream_marks *marks = &stream->marks;
@@ -430,8 +431,8 @@ static void set_newest(struct sc_stream_record *stream, CUevent event, uint64_t 
     forget_tail(marks);
 }
 
-/* Gives the stream a ring with room for four times as many marks, up to SC_MARKS_MAX. Returns false
- * if the ring stays as it is. */
+/* Gives the stream a ring with room for four times as many marks (events of the library's), up to
+ * SC_MARKS_MAX. Returns false if the ring stays as it is. */
 static bool grow_ring(struct sc_stream_marks *marks)
 {
     unsigned room = ring_room(marks) * 4;
@@ -448,8 +449,8 @@ static bool grow_ring(struct sc_stream_marks *marks)
     return true;
 }
 
-/* Is there no room for another mark, although those that have occurred were removed, and the ring
- * cannot grow? */
+/* Is there no room for another mark (an event of the library's), although those that have occurred
+ * were removed, and the ring cannot grow? */
 static bool is_ring_full(struct sc_stream_record *stream) SC_REQUIRES(stream->lock)
 {
     SC_ASSERT_HELD(&stream->lock);
@@ -546,9 +547,10 @@ void sc_marks_add_family(struct sc_context *context)
     sc_streams_each_ever(context, add_mark_unless_quiet, context);
 }
 
-/* Returns how long after a stream's last mark the next one is due. While many threads wait for the
- * driver, to record a mark takes as long as their copies, so marks take at most an eighth of the
- * time. One in a millisecond is always recorded, which is enough after copies of snapshots. */
+/* Returns how long after a stream's last mark (an event of the library's) the next one is due.
+ * While many threads wait for the driver, to record one takes as long as their copies, so marks
+ * take at most an eighth of the time. One in a millisecond is always recorded, which is enough
+ * where sources were copied first (`snapshotted`). */
 static uint64_t mark_interval(const struct sc_stream_record *stream, bool snapshotted)
 {
     uint64_t least = stream->marks.took_ticks * TIME_SHARE;
@@ -576,14 +578,16 @@ void sc_marks_issued(struct sc_stream_record *stream, size_t size_bytes, bool sn
     stream->marks.took_ticks = sc_ticks() - before;
 }
 
-/* Called when a kernel was issued that is tracked. Its mark must not wait: what comes next may wait
- * for the host. The size is that from which on each operation gets a mark. */
+/* Called when a kernel was issued that is tracked. Its mark (an event of the library's) must not
+ * wait: what comes next may wait for the host. The size is that from which on each operation gets a
+ * mark. */
 void sc_marks_issued_alone(struct sc_stream_record *stream, uint64_t now_ticks)
 {
     sc_marks_issued(stream, MARK_BYTES_MIN, /*snapshotted=*/false, now_ticks);
 }
 
-/* Was the operation of this number issued after the stream's last mark? */
+/* Was the operation of this number issued after the stream's last mark (an event of the
+ * library's)? */
 static bool is_after_marks(const struct sc_stream_marks *marks, const _Atomic uint64_t *number)
 {
     return atomic_load_explicit(number, memory_order_relaxed) >
@@ -595,9 +599,9 @@ void sc_marks_issued_on_device(struct sc_stream_record *stream, uint64_t number)
     atomic_store_explicit(&stream->marks.of_device, number, memory_order_relaxed);
 }
 
-/* Do operations of the stream need a mark before such other work? Before device work, only those
- * whose source was not copied first (`needed`). Before a signal, by which the host may learn of
- * them, all do, also those on device memory. */
+/* Do operations of the stream need a mark (an event of the library's) before such other work?
+ * Before device work, only those whose source was not copied first (`needed`). Before a signal, by
+ * which the host may learn of them, all do, also those on device memory. */
 static bool needs_mark(const struct sc_stream_marks *marks, enum sc_before what)
 {
     return is_after_marks(marks, what == SC_BEFORE_DEVICE_WORK ? &marks->needed : &marks->owed) ||
@@ -615,9 +619,10 @@ static bool may_await(const struct sc_stream_record *stream)
            sc_track_find_unseen_before(&sc_track, stream->id, NULL).waits != 0;
 }
 
-/* Makes later work of `before`, a signal to the host, wait for the stream's newest mark, so that
- * the mark tells what was done at the signal. Not needed if the mark `leads` (comes first) already.
- * No use if something was issued after the mark: an earlier signal may have come before it. */
+/* Makes later work of `before`, a signal to the host, wait for the stream's newest mark (an event
+ * of the library's), so that the mark tells what was done at the signal. Not needed if the mark
+ * `leads` (comes first) already. No use if something was issued after the mark: an earlier signal
+ * may have come before it. */
 static void wait_for_newest(struct sc_stream_record *stream, const struct sc_stream_record *before)
 {
     pthread_mutex_lock(&stream->lock);
@@ -635,9 +640,9 @@ void sc_marks_cover(struct sc_stream_record *stream)
         add_mark_at_work(stream);
 }
 
-/* Records a mark after the stream's operations, and orders a signal on the stream `signal` after
- * it: the host may learn by the signal that they are done. Not after a missed call (a replay),
- * since the mark would come after the signal. */
+/* Records a mark (an event of the library's) after the stream's operations, and orders a signal on
+ * the stream `signal` after it: the host may learn by the signal that they are done. Not after a
+ * missed call (a replay), since the mark would come after the signal. */
 static void order_signal(struct sc_stream_record *stream, const struct sc_stream_record *signal)
 {
     if (sc_replaying_follows())
@@ -648,23 +653,24 @@ static void order_signal(struct sc_stream_record *stream, const struct sc_stream
 }
 
 /* For the walk before a signal of the legacy stream: it tells of the work of each blocking stream
- * as well, so that needs a mark before the signal. A stream that captures has none. */
+ * as well, so that needs a mark (an event of the library's) before the signal. A stream that
+ * captures has none. */
 static void cover_blocking(void *legacy, struct sc_stream_record *stream)
 {
     if (stream->kind == SC_STREAM_BLOCKING && !sc_streams_is_capturing(stream))
         order_signal(stream, legacy);
 }
 
-/* Notes when work without a mark was last issued on a thread's default stream: other threads cannot
- * ask about it, and by this time know that there is some. */
+/* Notes when work without a mark (an event of the library's) was last issued on a thread's default
+ * stream: other threads cannot ask about it, and by this time know that there is some. */
 void sc_marks_note_tail_of_thread(struct sc_stream_record *stream)
 {
     atomic_store_explicit(&stream->marks.tail_ticks, sc_ticks_not_early(), memory_order_relaxed);
 }
 
-/* Called before other work is issued on a stream: records the mark that earlier operations still
- * need, if one after that work would be too late. Otherwise notes that their mark will come after
- * other work too (`loose`), so that it tells less about them. */
+/* Called before other work is issued on a stream: records the mark (an event of the library's) that
+ * earlier operations still need, if one after that work would be too late. Otherwise notes that
+ * their mark will come after other work too (`loose`), so that it tells less about them. */
 void sc_marks_before_work(struct sc_stream_record *stream, enum sc_before what)
 {
     struct sc_stream_marks *marks = &stream->marks;
@@ -784,15 +790,16 @@ void sc_marks_wait_for_itself(struct sc_stream_record *stream)
                        SC_NO_VERDICT_TAKEN_EARLY, !waits);
 }
 
-/* Does a mark come after the operation of this number, so that none has to be recorded? */
+/* Does a mark (an event of the library's) come after the operation of this number, so that none has
+ * to be recorded? */
 static bool is_covered(struct sc_stream_record *stream, uint64_t number)
 {
     return stream->marks.count && newest_mark(&stream->marks)->number >= number;
 }
 
 /* Asks whether the operation is complete: records a mark after it if there is none, and asks the
- * driver about the stream's marks. True also if the stream is destroyed and forgotten: then all is
- * complete. False if it is not known now. */
+ * driver about the stream's marks (events of the library's). True also if the stream is destroyed
+ * and forgotten: then all is complete. False if it is not known now. */
 bool sc_marks_show_complete(const struct sc_ticket *ticket)
 {
     if (sc_track_is_complete(&sc_track, ticket))
@@ -830,8 +837,9 @@ bool sc_marks_await(const struct sc_ticket *ticket, uint64_t deadline_ns)
     return true;
 }
 
-/* Is there no other work between the operation and the first mark after it? True also if there is
- * no mark after it: then the operation is complete, or its stream is destroyed. */
+/* Is there no other work between the operation and the first mark (an event of the library's) after
+ * it? `loose` is the last operation before a mark that other work follows. True also if there is no
+ * mark after it: then the operation is complete, or its stream is destroyed. */
 static bool stands_close_locked(struct sc_stream_record *stream, const struct sc_ticket *ticket)
     SC_REQUIRES(stream->lock)
 {
@@ -844,8 +852,9 @@ static bool stands_close_locked(struct sc_stream_record *stream, const struct sc
     return true;
 }
 
-/* Does the mark after the operation tell about the operation itself? If other work stands in
- * between, that may be what still runs, and the operation must not be called incomplete. */
+/* Does the mark (an event of the library's) after the operation tell about the operation itself? If
+ * other work stands in between, that may be what still runs, and the operation must not be called
+ * incomplete. */
 bool sc_marks_stand_close(const struct sc_ticket *ticket)
 {
     struct sc_stream_record *stream = sc_streams_of_id(ticket->stream);
@@ -857,8 +866,8 @@ bool sc_marks_stand_close(const struct sc_ticket *ticket)
     return close;
 }
 
-/* Returns a mark that comes before all by which the host may have learnt of its operations
- * (`leads`), with a number from `first` to `last`; NULL: there is none. */
+/* Returns a mark (an event of the library's) that comes before all by which the host may have
+ * learnt of its operations (`leads`), with a number from `first` to `last`; NULL: there is none. */
 static struct sc_mark *leading_mark(struct sc_stream_marks *marks, uint64_t first, uint64_t last)
 {
     for (unsigned i = 0; i < marks->count; i++) {
@@ -869,9 +878,9 @@ static struct sc_mark *leading_mark(struct sc_stream_marks *marks, uint64_t firs
     return NULL;
 }
 
-/* Asks the driver about a mark that the host's signal waits for, of this operation and none after
- * `last`. Only if that mark has not occurred is it certain that the host was not told. If the
- * question is refused, nothing is shown. */
+/* Asks the driver about a mark (an event of the library's) that a signal to the host comes after,
+ * of this operation and none after `last`. Only if that mark has not occurred is it certain that
+ * the host was not told by the signal. If the question is refused, nothing is shown. */
 bool sc_marks_show_incomplete(const struct sc_ticket *ticket, uint64_t last)
 {
     struct sc_stream_record *stream = sc_streams_of_id(ticket->stream);
@@ -907,9 +916,9 @@ static CUevent event_behind_locked(struct sc_stream_record *stream, const struct
     return NULL;
 }
 
-/* Makes the stream wait for the operation, by a mark after it and the caller's function `wait`.
- * Never if the operation comes after a wait for a value or a semaphore: that may be for work which
- * is issued now, and both would wait for ever. */
+/* Makes the stream wait for the operation, by a mark (an event of the library's) after it and the
+ * caller's function `wait`. Never if the operation comes after a wait for a value or a semaphore:
+ * that may be for work which is issued now, and both would wait for ever. */
 static bool wait_for_mark(struct sc_stream_record *stream, struct sc_stream_record *earlier,
                           const struct sc_ticket *ticket, sc_marks_wait *wait, void *context)
 {

@@ -318,7 +318,8 @@ static void poll_gone(void)
 /* ---- streams that come ---- */
 
 /* Fills in the record for a new stream. Its lock and its links in lists stay, since other threads
- * may be using them. */
+ * may be using them. While the legacy stream owes a wait (it cannot make one during a capture), a
+ * new blocking stream owes it as well. */
 static void fill_record(struct sc_stream_record *stream, uint32_t id, CUstream handle,
                         enum sc_stream_kind kind, struct sc_context *context)
 {
@@ -500,7 +501,8 @@ struct sc_stream_record *sc_streams_of_id(uint32_t id)
 
 /* Called before the driver destroys the stream: takes its handle out of the table, since the driver
  * may give it to another thread's cuStreamCreate at once. Records a last mark (an event behind its
- * work) while the stream can be named. Returns the record; NULL: it has none. */
+ * work) while the stream can be named. Where captures are repaired, the library's own marker stream
+ * waits for that work as well, as the legacy stream does. Returns the record; NULL: it has none. */
 struct sc_stream_record *sc_streams_destroying(CUstream handle)
 {
     if (!handle)

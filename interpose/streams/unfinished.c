@@ -103,9 +103,8 @@ static uint64_t next_of_family(struct sc_stream_record *stream, uint64_t at_leas
     return now;
 }
 
-/* Returns the next time for work on a stream outside of the family, and notes it: later than all
- * the stream's own times. So an event comes after the work before it, and before the work after
- * it. */
+/* Returns the next time for work on a non-blocking stream, and notes it: later than all the
+ * stream's own times. So an event comes after the work before it, and before the work after it. */
 SC_INLINED uint64_t next_own(struct sc_stream_record *stream, uint64_t at_least)
 {
     struct sc_unfinished *unfinished = &stream->unfinished;
@@ -128,9 +127,9 @@ static uint64_t read_clock(struct sc_stream_record *stream)
     return now;
 }
 
-/* Notes work that is issued on the stream at this time; for the family and the context, too, where
- * it belongs to them. `is_own`: it counts as the stream's own work; else it is kept with the stream
- * that it was joined from. */
+/* Notes work that is issued on the stream at this time; for the legacy and blocking streams of the
+ * context together (the family), too, if it is one of them. `is_own`: it counts as the stream's own
+ * work; else it is kept with the stream that it was joined from. */
 SC_INLINED uint64_t note_work_at(struct sc_stream_record *stream, uint64_t now, bool is_own)
 {
     struct sc_unfinished *unfinished = &stream->unfinished;
@@ -411,8 +410,8 @@ static __attribute__((noinline)) bool are_joined_done(struct sc_stream_record *s
     return true;
 }
 
-/* Returns the stream's entry for work that is joined from this stream (`id`): the one that it has,
- * or one whose work is done. NULL: there is no room. */
+/* Returns the stream's entry for work of another stream (`id`) that it was told to wait for: the
+ * one that it has, or one whose work is done. NULL: there is no room. */
 static struct sc_joined_work *find_joined_place(struct sc_stream_record *stream, uint32_t id)
 {
     struct sc_joined_work *place = NULL;
@@ -520,8 +519,9 @@ uint64_t sc_unfinished_join_of(struct sc_stream_record *stream, struct sc_stream
 
 /* ---- is anything at work? ---- */
 
-/* Is all work known done that was issued on the stream itself, and all that the stream has waited
- * for? `host_only`: only work that may be a host function counts. */
+/* Is all work known done that was issued on the stream itself, and all that the stream was told to
+ * wait for (joined work)? The latter also if the host has waited for it on the other streams.
+ * `host_only`: only work that may be a host function counts. */
 static inline bool own_work_is_done(struct sc_stream_record *stream, bool host_only)
 {
     const struct sc_unfinished *work = &stream->unfinished;

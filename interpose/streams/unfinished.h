@@ -92,8 +92,8 @@ void sc_unfinished_record(struct sc_stream_record *stream);
 /* Returns when the last work on the context's legacy stream was issued, in ticks. */
 uint64_t sc_unfinished_legacy_ticks(struct sc_context *context);
 
-/* Returns a time, without reading the clock, that is later than all times of the stream, and on a
- * stream of a family later than all times of the family. */
+/* Returns a time, without reading the clock, that is later than all times of the stream; on a
+ * blocking or legacy stream later than those of all such streams of the context (its family). */
 uint64_t sc_unfinished_now(struct sc_stream_record *stream);
 
 /* Called before all streams of the context and of its green contexts, present and future, are told

@@ -105,8 +105,8 @@ struct sc_copy_case sc_copy_sides_case(const struct sc_copy_sides *sides, enum s
  * (track/copy_manner.h). Pure. */
 struct sc_copy_manner sc_copy_sides_manner(const struct sc_copy_sides *sides,
                                            enum sc_copy_call call, bool in_place);
-/* Sets `waits` and `in_call` of the sides of a copy node: what a launch does with them before it
- * returns. Pure. */
+/* Sets, for a copy node, what a launch does before it returns: `waits` if it waits until the
+ * destination is written, `in_call` if it reads the source. Pure. */
 void sc_copy_sides_of_node(struct sc_copy_sides *sides);
 
 #endif

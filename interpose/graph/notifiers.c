@@ -24,7 +24,8 @@ struct place {
     bool is_passed;   /* all nodes before this one were found already, by an earlier walk */
 };
 
-/* The search for the stages of one graph. A place is a node's index in `nodes`. */
+/* The search for the stages (parts of the graph) of one graph. A place is a node's index in
+ * `nodes`. */
 struct search {
     const CUgraphNode *nodes;
     uint32_t count;
@@ -42,7 +43,7 @@ struct search {
 
 /* ---- a walk to all that stands before a notifier ---- */
 
-/* What a walk back from a notifier has found. */
+/* What a walk back from a notifier (a node that tells the host what is done) has found. */
 struct walked {
     uint32_t length;   /* of the queue */
     uint32_t before;   /* an earlier notifier, from which to walk first; NOWHERE: none */
@@ -50,17 +51,18 @@ struct walked {
     bool meets_others; /* other nodes that are `is_passed` already are before the notifier */
 };
 
-/* Does the node have its final stage? The walk that passes a node gives it one. A notifier gets its
- * own from a later notifier's walk: nodes in its child graph may use memory. */
+/* Does the node have its final stage? The walk that passes a node gives it one. A notifier (a node
+ * that tells the host what is done) gets its own from a later notifier's walk: nodes in its child
+ * graph may use memory. */
 static bool has_stage(const struct place *place)
 {
     return place->is_passed && place->stage;
 }
 
-/* Adds a node that is before the notifier to the walk back from it, once. Returns false if that
- * node is a notifier whose own walk has to come first, since stages are made in the graph's order.
- * Unless the walk is whole, nodes that have a stage are not listed again: only those met anew
- * become a new stage. */
+/* Adds a node that is before the notifier (a node that tells the host what is done) to the walk
+ * back from it, once. Returns false if that node is a notifier whose own walk has to come first,
+ * since stages are made in the graph's order. Unless the walk is whole, nodes that have a stage are
+ * not listed again: only those met anew become a new stage. */
 static bool add_to_walk(struct search *search, struct walked *walked, uint32_t at, bool is_whole)
 {
     struct place *place = &search->places[at];
@@ -79,7 +81,7 @@ static bool add_to_walk(struct search *search, struct walked *walked, uint32_t a
 }
 
 /* Adds all nodes from which an edge leads to the node at `at` to the walk. Returns false if one of
- * them is a notifier whose own walk has to come first. */
+ * them is a notifier (a node that tells the host what is done) whose own walk has to come first. */
 static bool add_before(struct search *search, struct walked *walked, uint32_t at, bool is_whole)
 {
     size_t count =
@@ -92,9 +94,10 @@ static bool add_before(struct search *search, struct walked *walked, uint32_t at
     return goes_on;
 }
 
-/* Walks back from the notifier along the edges to the nodes before it. Unless the walk is whole, it
- * stops at nodes that an earlier walk has passed. So a chain of notifiers takes only as long as the
- * graph is. Ends early where an earlier notifier has to be walked from first. */
+/* Walks back from a notifier (a node that tells the host what is done) along the edges. Unless the
+ * walk is whole, it stops at nodes that an earlier walk has passed. So a chain of notifiers takes
+ * only as long as the graph is. Ends early where an earlier notifier has to be walked from
+ * first. */
 static struct walked walk_before(struct search *search, uint32_t notifier, bool is_whole)
 {
     struct walked walked = {.length = 1, .before = NOWHERE};
@@ -111,8 +114,9 @@ static struct walked walk_before(struct search *search, uint32_t notifier, bool 
 
 /* ---- what it tells of ---- */
 
-/* Returns how many stages, from the first on, lie completely before the notifier, after a whole
- * walk from it. An event stands for all stages up to one, so a gap ends the count. */
+/* Returns how many stages, from the first on, lie completely before the notifier (a node that tells
+ * the host what is done), after a whole walk from it. An event stands for all stages up to one, so
+ * a gap ends the count. */
 static unsigned whole_stages(const struct search *search, const struct walked *walked)
 {
     uint32_t met[NO_STAGE + 1] = {0};
@@ -124,8 +128,9 @@ static unsigned whole_stages(const struct search *search, const struct walked *w
     return stages;
 }
 
-/* Takes the node out of its stage, and has it unjudged: when the host hears of the stage, that node
- * may still be running, and no other sign tells of it alone. */
+/* Takes the node out of its stage (the part of the graph that one node tells the host of), and has
+ * it unjudged: when the host hears of the stage, that node may still be running, and no other sign
+ * tells of it alone. */
 static void leave_unjudged(struct search *search, uint32_t at)
 {
     struct place *place = &search->places[at];
@@ -138,10 +143,11 @@ static void leave_unjudged(struct search *search, uint32_t at)
     notifiers->unjudge(notifiers->context, search->nodes[at]);
 }
 
-/* Puts a node that is before the notifier into a stage; the notifier tells of the first `stages`
- * ones. If these are all so far, a node without a stage gets the next one. Else, or if there are no
- * more stages, nothing is reported of the node (unjudged), as of one whose stage the notifier tells
- * of only in part. A node that uses no memory needs no stage (NO_STAGE). */
+/* Puts a node that is before the notifier (a node that tells the host what is done) into a stage;
+ * the notifier tells of the first `stages` ones. If these are all so far, a node without a stage
+ * gets the next one. Else, or if there are no more stages, nothing is reported of the node
+ * (unjudged), as of one whose stage the notifier tells of only in part. A node that uses no memory
+ * needs no stage (NO_STAGE). */
 static void place_before_notifier(struct search *search, uint32_t at, unsigned stages)
 {
     const struct sc_notifiers *notifiers = search->notifiers;
@@ -160,9 +166,10 @@ static void place_before_notifier(struct search *search, uint32_t at, unsigned s
     place->is_passed = true;
 }
 
-/* Finds how many of the first stages lie completely before the notifier: all, if the last notifier
- * that told of all is before it. None, if no node of an earlier walk is. Else only a walk over all
- * nodes before it can tell. Returns false if there were too many such walks. */
+/* Finds how many of the first stages lie completely before the notifier (a node that tells the host
+ * what is done): all, if the last notifier that told of all is before it. None, if no node of an
+ * earlier walk is. Else only a walk over all nodes before it can tell. Returns false if there were
+ * too many such walks. */
 static bool find_stages(struct search *search, uint32_t notifier, struct walked *walked,
                         unsigned *stages)
 {
@@ -176,9 +183,9 @@ static bool find_stages(struct search *search, uint32_t notifier, struct walked 
     return true;
 }
 
-/* Notes what the notifier tells the host of, by the walk back from it. If all stages so far lie
- * before it, the nodes that have none become a new stage, and it is the search's `last`. Returns
- * false if that would take too long. */
+/* Notes what a notifier (a node that tells the host what is done) tells of, by the walk back from
+ * it. If all stages (parts of the graph) so far lie before it, the nodes that have none become a
+ * new stage, and it is the search's `last`. Returns false if that would take too long. */
 static bool note_notified(struct search *search, uint32_t notifier, struct walked walked)
 {
     struct place *place = &search->places[notifier];
@@ -199,9 +206,9 @@ static bool note_notified(struct search *search, uint32_t notifier, struct walke
     return true;
 }
 
-/* Finds what the notifier tells the host of. Notifiers before it come first, by a stack of its own
- * (`open`), since a recursion could be as deep as the graph. Returns false if that would take too
- * long. */
+/* Finds what a notifier (a node that tells the host what is done) tells of. Notifiers before it
+ * come first, by a stack of its own (`open`), since a recursion could be as deep as the graph.
+ * Returns false if that would take too long. */
 static bool find_notified(struct search *search, uint32_t notifier)
 {
     uint32_t count = 0;
@@ -218,8 +225,8 @@ static bool find_notified(struct search *search, uint32_t notifier)
 
 /* ---- a graph ---- */
 
-/* Enters the nodes into the table from handles to indices, and finds out which are notifiers.
- * Returns false if there is no memory. */
+/* Enters the nodes into the table from handles to indices, and finds out which are notifiers (nodes
+ * that tell the host what is done). Returns false if there is no memory. */
 static bool index_nodes(struct search *search)
 {
     const struct sc_notifiers *notifiers = search->notifiers;
@@ -244,9 +251,9 @@ static bool find_all(struct search *search)
 }
 
 /* Divides the nodes of a new exec into stages: those that the host knows to be done after the first
- * notifier, those that it knows of besides after the next one, and so on. An event that a node
- * records then stands for a prefix of the launch's operations. The tables lie in pages of their
- * own. */
+ * notifier (a node that tells the host what is done), those that it knows of besides after the next
+ * one, and so on. An event that a node records then stands for a prefix of the launch's operations.
+ * The tables lie in pages of their own. */
 bool sc_notifiers_find_stages(const CUgraphNode *nodes, size_t count,
                               const struct sc_notifiers *notifiers)
 {

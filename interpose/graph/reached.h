@@ -14,8 +14,8 @@
 
 /* A search along the edges of one graph: the nodes that it has reached so far (`met`). */
 struct sc_reached {
-    CUgraphNode *room;
-    size_t count; /* how many nodes the graph has */
+    CUgraphNode *room; /* for nodes to go on from, and for one answer of the driver's */
+    size_t count;      /* how many nodes the graph has */
     struct sc_handles met;
 };
 

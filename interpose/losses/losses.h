@@ -60,8 +60,8 @@ static inline bool sc_losses_are_watched(void)
  * library, and the reaper itself. */
 bool sc_losses_may_matter(const void *address, size_t size_bytes);
 
-/* Returns true if the interval may have registered memory, or memory for which sc_losses_may_matter
- * is true. */
+/* Returns true if the interval may have memory that is registered, in flight, held after a free, or
+ * named by a graph: a hook then has something to do before the call. */
 bool sc_losses_may_be_of_ours(const void *address, size_t size_bytes);
 
 /* Reports what is in flight in the interval (SC104). In mode=fix waits for that, and for memory

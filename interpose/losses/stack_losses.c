@@ -129,8 +129,8 @@ static __attribute__((noinline)) void want_end_called(void)
         pthread_setspecific(end_key, &end_key);
 }
 
-/* Called for an operation on memory of libc's: if that is this thread's stack, prepares the
- * thread's end, at which the stack goes. The main thread's stack stays. */
+/* Called for an operation on memory of libc's: if that is this thread's stack, has at_end_of_thread
+ * called at the thread's end, when the stack goes. The main thread's stack stays. */
 void sc_stack_losses_note_heap(const struct sc_op_info *op)
 {
     if (sc_likely(!sc_thread_stack_holds(op->shape.address)))

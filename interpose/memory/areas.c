@@ -121,9 +121,9 @@ static unsigned find_run(const struct area *area, unsigned count)
     return AREA_PAGES;
 }
 
-/* Allocates adjacent pages from the areas that small allocations share. Each one begins its search
- * in another area: threads that touch pages of one area wait for each other in Linux. 0: none are
- * free. */
+/* Allocates adjacent pages from the areas (of 2 MB) that small allocations share. Each one begins
+ * its search in another area: threads that touch pages of one area wait for each other in Linux. 0:
+ * none are free. */
 static uintptr_t take_pages_locked(unsigned count) SC_REQUIRES(lock)
 {
     SC_ASSERT_HELD(&lock);
@@ -145,8 +145,8 @@ static unsigned count_areas(size_t size_bytes)
     return (unsigned)((size_bytes + SC_AREAS_BYTES - 1) / SC_AREAS_BYTES);
 }
 
-/* Returns the first of `count` adjacent areas that no large block has, from area `from` on;
- * SC_AREAS_COUNT: there are not so many. */
+/* Returns the first of `count` adjacent areas (of 2 MB) that no large block has, from area `from`
+ * on; SC_AREAS_COUNT: there are not so many. */
 static unsigned find_block_locked(unsigned from, unsigned count) SC_REQUIRES(lock)
 {
     unsigned length = 0;
@@ -164,8 +164,8 @@ static void set_block_locked(unsigned first, unsigned count, bool taken) SC_REQU
         is_in_block[i] = taken;
 }
 
-/* Allocates `count` adjacent areas for one large block; SC_AREAS_COUNT: there are none. Areas that
- * no block had yet are tried first: others may have a stripe (a lock of page protection)
+/* Allocates `count` adjacent areas (of 2 MB) for one large block; SC_AREAS_COUNT: there are none.
+ * Areas that no block had yet are tried first: others may have a stripe (a lock of page protection)
  * already. */
 static unsigned take_block_locked(unsigned count) SC_REQUIRES(lock)
 {

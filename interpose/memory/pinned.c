@@ -183,13 +183,15 @@ static struct budget *budget_of(const struct request *request)
     return request->size_bytes < LARGE_MIN ? &medium_padding_bytes : &large_padding_bytes;
 }
 
-/* Returns how much of its limit the request takes: one block, or its padding in bytes. */
+/* Returns how much of its limit the request takes: one block (an allocation of the library's), or
+ * its padding in bytes. */
 static size_t share_of(const struct request *request)
 {
     return request->size_bytes <= SMALL_MAX ? 1 : request->padding_bytes;
 }
 
-/* Takes the request out of its limit again, when its block is gone or was not made. */
+/* Takes the request out of its limit again, when its block (an allocation of the library's) is gone
+ * or was not made. */
 static void uncharge_budget(const struct request *request)
 {
     SC_ASSERT(atomic_load(&budget_of(request)->used) >= share_of(request));
@@ -255,9 +257,9 @@ static uint32_t *spare_slot_locked(uint32_t id) SC_REQUIRES(lock)
     return NULL;
 }
 
-/* Maps the huge pages of a block. Where userfaultfd protects pages they lie in areas of their own,
- * if any are left: there parts of the block get locks of their own, and threads do not wait for
- * each other. 0: there are not enough huge pages. */
+/* Maps the huge pages of a block (an allocation of the library's). Where userfaultfd protects pages
+ * they lie in areas of their own, if any are left: there parts of the block get locks of their own,
+ * and threads do not wait for each other. 0: there are not enough huge pages. */
 static uintptr_t map_block(size_t pages_bytes)
 {
     uintptr_t start = chooses_userfaultfd() ? sc_areas_take_block(pages_bytes) : 0;
@@ -288,9 +290,9 @@ static void unmap_pages(uintptr_t start, size_t pages_bytes)
         sc_huge_pages_unmap(start, pages_bytes);
 }
 
-/* Forgets the block and unmaps its pages, when the driver has unregistered them. It is forgotten
- * first: once it is unmapped another thread may get the same address. `epoch` tells the guard that
- * what it knows of mappings there is old. */
+/* Forgets the block (an allocation of the library's) and unmaps its pages, when the driver has
+ * unregistered them. It is forgotten first: once it is unmapped another thread may get the same
+ * address. `epoch` tells the guard that what it knows of mappings there is old. */
 static void drop_block(uintptr_t start)
 {
     size_t pages_bytes = 0;
@@ -328,7 +330,7 @@ static CUresult unregister_pages(uintptr_t start)
     return sc_real.cuMemHostUnregister((void *)start);
 }
 
-/* A block that is being made. */
+/* A block (an allocation of the library's) that is being made. */
 struct making {
     const struct request *request;
     uintptr_t start; /* result; 0: the driver is to serve the request, so that a refusal */
@@ -354,7 +356,8 @@ static void make_block(void *argument)
     unmap_pages(start, request->pages_bytes);
 }
 
-/* Makes a block if its limit allows (charge_budget). 0: it was not made. */
+/* Makes a block (an allocation of the library's) if its limit allows (charge_budget). 0: it was not
+ * made. */
 static uintptr_t make_within_budget(const struct request *request)
 {
     struct making making = {request, 0};
@@ -366,8 +369,8 @@ static uintptr_t make_within_budget(const struct request *request)
     return making.start;
 }
 
-/* Can a block that was made for one request serve the other? Size, flags and context have to be the
- * same, since the driver answers questions about them. */
+/* Can a block (an allocation of the library's) that was made for one request serve the other? Size,
+ * flags and context have to be the same, since the driver answers questions about them. */
 static bool is_alike(const struct request *a, const struct request *b)
 {
     return a->size_bytes == b->size_bytes && a->flags == b->flags && a->context == b->context;
@@ -391,7 +394,8 @@ static uintptr_t take_spare(const struct request *request)
     return 0;
 }
 
-/* Makes a block of whole pages of this size for the request. 0: it was not made. */
+/* Makes a block (an allocation of the library's) of whole pages of this size for the request. 0: it
+ * was not made. */
 static uintptr_t make_in_pages(struct request *request, size_t page_bytes)
 {
     request->pages_bytes = round_up(request->size_bytes, page_bytes);
@@ -539,8 +543,8 @@ static bool is_ours_and_here(uintptr_t start)
     return sc_pinned_end(start) && !is_in_child() && is_live(start);
 }
 
-/* Unregisters the block and unmaps it. Returns what cuMemFreeHost would: the two calls name the
- * same failure differently. */
+/* Unregisters the block (an allocation of the library's) and unmaps it. Returns what cuMemFreeHost
+ * would: the two calls name the same failure differently. */
 static CUresult unregister_and_drop(uintptr_t start)
 {
     CUresult result = unregister_pages(start);
@@ -585,8 +589,8 @@ bool sc_pinned_give_up(const struct sc_context *context)
     return any;
 }
 
-/* Is the block still registered? If the driver has unregistered it with its context, it is
- * unmapped, as the driver's own memory would be. */
+/* Is the block (an allocation of the library's) still registered? If the driver has unregistered it
+ * with its context, it is unmapped, as the driver's own memory would be. */
 static bool is_registered(uintptr_t start)
 {
     CUmemorytype type;
@@ -623,8 +627,8 @@ void sc_pinned_context_named(const struct sc_context *context)
     rename_blocks(placeholder_of(context), context->handle);
 }
 
-/* Takes a block from the context, so that it belongs to none, and returns it. 0: the context has
- * none. */
+/* Takes a block (an allocation of the library's) from the context, so that it belongs to none, and
+ * returns it. 0: the context has none. */
 static uintptr_t take_block_of(CUcontext context)
 {
     SC_LOCKED(&lock);
@@ -638,7 +642,7 @@ static uintptr_t take_block_of(CUcontext context)
 }
 
 /* Called when a context has ended: unmaps its blocks that the driver has unregistered with it. A
- * block that is registered for all contexts lives on. */
+ * block (an allocation of the library's) that is registered for all contexts lives on. */
 void sc_pinned_context_gone(const struct sc_context *context)
 {
     uintptr_t start;

@@ -76,11 +76,12 @@ bool sc_pinned_overlaps(uintptr_t address, size_t size_bytes);
 /* Called when the context has ended: unmaps and forgets what was allocated in it. */
 void sc_pinned_context_gone(const struct sc_context *context);
 
-/* Called before the driver ends the context: its handle may name another one from now on, which
- * must not reuse this one's blocks. */
+/* Called before the driver ends the context: its handle may name another one from now on. The
+ * blocks get another name for their context, so that the other one does not reuse them. */
 void sc_pinned_context_unnamed(const struct sc_context *context);
 
-/* Called when the driver has refused to end the context: the handle names it again. */
+/* Called when the driver has refused to end the context: its blocks are known by its handle
+ * again. */
 void sc_pinned_context_named(const struct sc_context *context);
 
 #endif

@@ -35,7 +35,8 @@ static pthread_mutex_t grow_lock = PTHREAD_MUTEX_INITIALIZER;
 /* Returns the size up to which sources larger than snapshot_max are copied too, if that is cheaper
  * than protecting their pages. Many threads that protect pages wait for each other. Pages that
  * userfaultfd has protected take a fault each to be writable again (H200, 64 KB: 126 us by 16
- * threads, 8 by one). A snapshot_max that the user gives is the limit for all. */
+ * threads, 8 by one). A snapshot_max that the user gives is the limit for all. The answer is kept
+ * plus 1, as 0 says that it was not asked for yet. */
 static size_t larger_max(void)
 {
     static _Atomic size_t known;

@@ -44,7 +44,8 @@ void sc_copy_times_enqueue(const struct sc_hazard *hazard, const struct sc_ticke
 /* Waits until the enqueued times are written, 0.4 s at most, at the end of the process. */
 void sc_copy_times_stop(void);
 
-/* Resets the state in a forked child, which has no such thread. */
+/* Called in a child after fork, which has no thread for copies' times: nothing is enqueued
+ * there. */
 void sc_copy_times_child(void);
 
 /* Returns for how many hazards the times of the copy were written, for the summary. */

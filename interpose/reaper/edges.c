@@ -29,8 +29,9 @@
 enum { WORDS = 64, WRITERS = 4, OPEN_MAX = 256, PAGE_BYTES = 4096, POLL_NS = 1000 * 1000 };
 
 /* A word that the device and the host write, each on a cache line of its own. A word only ever
- * grows. For the edge number `turn` the library's thread writes 2 * turn - 1, which lets the stream
- * go on. The writer stream writes 2 * turn; after that the word may be used for another edge. */
+ * grows. For the edge (a wait that the library has added) number `turn` the library's thread writes
+ * 2 * turn - 1, which lets the stream go on. The writer stream writes 2 * turn; after that the word
+ * may be used for another edge. */
 struct word {
     _Atomic uint32_t value;
     char rest[PAGE_BYTES / WORDS - sizeof(uint32_t)];
@@ -72,7 +73,8 @@ static sem_t fresh; /* posted for each new edge */
 
 /* ---- the thread ---- */
 
-/* Returns the value of the edge's word from which on its stream goes on. */
+/* Returns the value of a word from which on the stream that waits for it goes on; `turn` counts the
+ * word's uses. */
 static uint32_t release_value(uint32_t turn)
 {
     return 2 * turn - 1;
@@ -100,8 +102,8 @@ void sc_edges_warn_timeout(const char *api, const char *earlier_api)
                    api, earlier_api);
 }
 
-/* Returns the operation before the edge in the form in which host functions are asked about: its
- * stream and time alone. */
+/* Returns the operation before the edge (a wait that the library has added) in the form in which
+ * host functions are asked about: its stream and time alone. */
 static struct sc_op_info operation_before(const struct open *edge)
 {
     return (struct sc_op_info){.ticket = {.stream = edge->earlier_stream},
@@ -210,7 +212,8 @@ static void *run_thread(void *unused)
     return NULL;
 }
 
-/* Starts that thread at the first edge. False: it could not be started, and is not tried again. */
+/* Starts the library's thread that ends waits of streams, at the first such wait. False: it could
+ * not be started, and is not tried again. */
 static bool start_locked(void) SC_REQUIRES(lock)
 {
     SC_ASSERT_HELD(&lock);
@@ -294,8 +297,8 @@ static struct sc_edges_of_context *find_words(struct sc_context *context)
     return own && own->words ? own : NULL;
 }
 
-/* Reserves a free word for an edge: one whose writer stream has written it for its last edge.
- * False: all words are in use. */
+/* Reserves a free word for an edge (a wait that the library has added): one whose writer stream has
+ * written it for its last edge. False: all words are in use. */
 static bool take_word(struct sc_edges_of_context *own, struct edge *edge)
 {
     SC_LOCKED(&lock);

@@ -232,8 +232,8 @@ void sc_excuses_of_order(struct sc_excuse *excuse, const struct sc_op_info *op,
     excuse->is_made = is_done(&op->ticket) || is_done(ticket);
 }
 
-/* Frees what was kept for the verdict: the doubt, and the pair of operations. Called once for each
- * excuse; a second call does nothing. */
+/* Frees what was kept for the verdict: the doubt about a touch, and the pair of operations. Called
+ * once for each excuse; a second call does nothing. */
 void sc_excuses_end(struct sc_excuse *excuse)
 {
     if (excuse->is_doubted)

@@ -36,7 +36,8 @@ void sc_large_copies_await(struct sc_op_info *read);
  * promises that it is read by then. */
 void sc_large_copies_count_late(void);
 
-/* Returns how many sources sc_large_copies_count_late has counted. */
+/* Returns how many sources this driver would have read after their call had returned
+ * (sc_large_copies_count_late), for the summary. */
 uint64_t sc_large_copies_driver_late(void);
 
 #endif

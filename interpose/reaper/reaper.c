@@ -781,8 +781,8 @@ static bool lock_patiently(struct patience *patience) SC_UNFOLLOWED
     return patience->has_lock;
 }
 
-/* Begins a wait for the reaper that ends by itself, and takes its lock; `has_lock` says whether
- * that was possible. */
+/* Begins a wait for the reaper that ends by itself: after STOP_WAIT_NS, or WRITING_MAX_S while a
+ * hazard is being written. Takes the reaper's lock; `has_lock` says whether that was possible. */
 static struct patience begin_patience(void)
 {
     uint64_t now_ns = sc_now_ns();

@@ -117,8 +117,9 @@ void sc_doubts_wait_begins(const struct sc_point *point)
     sc_library_lock_release(&doubts_lock);
 }
 
-/* Called when the thread's wait or call is over: a function that returns from now on may have
- * waited for something that this thread does. */
+/* Called when the thread's wait for the device, or its call, is over. A host function that returns
+ * from now on may have waited for something that this thread does, so it no longer proves the
+ * thread's touches wrong. */
 void sc_doubts_wait_ends(void)
 {
     if (sc_likely(atomic_load_explicit(&doubt_count, memory_order_relaxed) == 0))

@@ -118,8 +118,8 @@ uint64_t sc_host_functions_own_ticks(void)
 }
 
 /* Called on the driver's thread before the program's function: notes which thread runs it, by which
- * a wait is seen. The function may touch guarded pages, so signals of faults are unblocked
- * there. */
+ * a wait is seen. The function may touch pages that the library protects, so signals of faults are
+ * unblocked there. */
 void sc_host_functions_note_begun(unsigned call, uint64_t launched_ticks)
 {
     struct call *own = call_of(call);
@@ -133,8 +133,9 @@ void sc_host_functions_note_begun(unsigned call, uint64_t launched_ticks)
 }
 
 /* Frees the record of a function that has returned, or that will never run as the driver has
- * refused it. If it was found to wait for the program, its time and stream are kept: they excuse
- * touches that have still to be judged. */
+ * refused it; one without a record (UNLISTED) is counted off its stream. If it was found to wait
+ * for the program, its time and stream are kept: they excuse touches that have still to be
+ * judged. */
 void sc_host_functions_dropped(unsigned call)
 {
     struct call *own = call_of(call);

@@ -77,12 +77,9 @@ bool sc_host_functions_are_open(const struct sc_op_info *op);
 void sc_host_functions_poll(uint64_t waits_since_ns);
 
 /* Lists the open functions that the operation may come after, by the times of their launches, which
- * name them below. Returns how many there are; the first SC_HOST_FUNCTIONS_LISTED are stored. If
- * there are more, nothing will be known of at least one. */
-enum { SC_HOST_FUNCTIONS_LISTED = 24 };
-/* Lists the open functions that the operation may come after, by the times of their launches, which
  * name them in is_open and others. Returns how many there are; the first SC_HOST_FUNCTIONS_LISTED
  * are stored. More than that: nothing will be known of at least one. */
+enum { SC_HOST_FUNCTIONS_LISTED = 24 };
 unsigned sc_host_functions_list(const struct sc_op_info *op, uint64_t *launched);
 bool sc_host_functions_is_open(uint64_t launched);
 

@@ -662,7 +662,8 @@ static void cover_blocking(void *legacy, struct sc_stream_record *stream)
 }
 
 /* Notes when work without a mark (an event of the library's) was last issued on a thread's default
- * stream: other threads cannot ask about it, and by this time know that there is some. */
+ * stream (its tail): other threads cannot ask about it, and by this time know that there is
+ * some. */
 void sc_marks_note_tail_of_thread(struct sc_stream_record *stream)
 {
     atomic_store_explicit(&stream->marks.tail_ticks, sc_ticks_not_early(), memory_order_relaxed);
@@ -670,7 +671,9 @@ void sc_marks_note_tail_of_thread(struct sc_stream_record *stream)
 
 /* Called before other work is issued on a stream: records the mark (an event of the library's) that
  * earlier operations still need, if one after that work would be too late. Otherwise notes that
- * their mark will come after other work too (`loose`), so that it tells less about them. */
+ * their mark will come after other work too (`loose`), so that it tells less about them. A signal,
+ * by which the host may learn of them, comes after all marks of its stream; one of the legacy
+ * stream after those of the blocking streams, too. */
 void sc_marks_before_work(struct sc_stream_record *stream, enum sc_before what)
 {
     struct sc_stream_marks *marks = &stream->marks;

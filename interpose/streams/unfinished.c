@@ -51,9 +51,9 @@ static bool no_host_work_ever(void)
     return !atomic_load_explicit(&host_work_was_ever, memory_order_relaxed);
 }
 
-/* Called when a record gets a new stream: what the context was told to wait for may still be
- * unfinished before its first work. The times of the new stream are later than all of the one that
- * had the record before, whose events may still be asked about. */
+/* Called when a record gets a new stream: sets the times by which it is known what work may be
+ * unfinished. What the context was told to wait for may be. The times of the new stream are later
+ * than all of the one that had the record before, whose events may still be asked about. */
 void sc_unfinished_renew(struct sc_stream_record *stream)
 {
     uint64_t gate_ticks = sc_unfinished_gate_ticks(stream->context), now = sc_ticks_not_early();
@@ -90,8 +90,8 @@ SC_INLINED uint64_t behind_waits(const struct sc_stream_record *stream)
 }
 
 /* Returns a new time, later than all times of the family (the legacy stream and the blocking
- * streams of a context), in which each later work has to have the later time. The clock is not
- * read, which takes longer. */
+ * streams of a context), in which each later work has to have the later time, and no earlier than
+ * `at_least`. The clock is not read, which takes longer. */
 static uint64_t next_of_family(struct sc_stream_record *stream, uint64_t at_least)
 {
     _Atomic uint64_t *latest = &stream->context->unfinished.latest_ticks;
@@ -129,7 +129,7 @@ static uint64_t read_clock(struct sc_stream_record *stream)
 
 /* Notes work that is issued on the stream at this time; for the legacy and blocking streams of the
  * context together (the family), too, if it is one of them. `is_own`: it counts as the stream's own
- * work; else it is kept with the stream that it was joined from. */
+ * work; else it is another stream's, which this one was told to wait for. */
 SC_INLINED uint64_t note_work_at(struct sc_stream_record *stream, uint64_t now, bool is_own)
 {
     struct sc_unfinished *unfinished = &stream->unfinished;
@@ -193,8 +193,8 @@ static uint64_t time_of_join(struct sc_stream_record *stream)
                : later(behind_waits(stream), sc_unfinished_before_simple_event(stream) + 1);
 }
 
-/* Notes that the stream waits for other work, as work of its own or, with `is_own` false, kept with
- * the other stream. The other work may be a host function, if there ever was one. */
+/* Notes that the stream waits for other work, as work of its own or, with `is_own` false, as
+ * another stream's. The other work may be a host function, if there ever was one. */
 static void note_join(struct sc_stream_record *stream, uint64_t now, bool is_own)
 {
     note_work_at(stream, now, is_own);
@@ -266,8 +266,8 @@ static uint64_t begin_wait(_Atomic uint64_t *asked)
 }
 
 /* Called when the host begins to wait for the stream: returns the time up to which its work is done
- * afterwards. If the context was told to wait for an event, and the stream has still to come behind
- * that, its wait may not cover it; so the time is before that. */
+ * afterwards. If the context was told to wait for an event, and the stream has still to join that
+ * (SC_TIE_DUE), its wait may not cover it; so the time is before that. */
 uint64_t sc_unfinished_stream_since(struct sc_stream_record *stream)
 {
     if (sc_unlikely(sc_track_is_tied(&sc_track, stream->id, SC_TIE_DUE)))
@@ -304,8 +304,8 @@ uint64_t sc_unfinished_now(struct sc_stream_record *stream)
 
 /* Called before an event is recorded: returns the time up to which a wait for it covers work.
  * Another thread that is issuing work notes that before its call and again after it. If the event
- * comes before that work, the later note stays. A wait of the context that the stream has not come
- * behind yet is left out. */
+ * comes before that work, the later note stays. A wait of the context that the stream has still to
+ * join (SC_TIE_DUE) is left out. */
 uint64_t sc_unfinished_before_event(struct sc_stream_record *stream)
 {
     struct sc_context_unfinished *all = &stream->context->unfinished;
@@ -370,8 +370,9 @@ static uint32_t joined_stream(const struct sc_joined_work *joined)
     return atomic_load_explicit(&joined->stream, memory_order_relaxed);
 }
 
-/* Returns the record of the stream from which the work was joined; NULL: that stream is gone, and
- * its id may be another's. A record that became a stream's after the join is none of it. */
+/* Returns the record of the stream whose work this one was told to wait for (joined); NULL: that
+ * stream is gone, and its id may be another's. A record that became a stream's after the wait is
+ * none of it. */
 static struct sc_stream_record *joined_record(const struct sc_joined_work *joined)
 {
     uint32_t id = joined_stream(joined);
@@ -379,9 +380,9 @@ static struct sc_stream_record *joined_record(const struct sc_joined_work *joine
     return of && get(&of->unfinished.since_ticks) <= get(&joined->at_ticks) ? of : NULL;
 }
 
-/* Is the work done that was joined from another stream: has the host waited for this stream since,
- * or for the other one? The entry is read without a lock, and its time twice: no if another thread
- * is changing it. */
+/* Is the work done that the stream was told to wait for (joined work of another stream): has the
+ * host waited for this stream since, or for the other one? The entry is read without a lock, and
+ * its time twice: no if another thread is changing it. */
 static bool is_joined_done(struct sc_stream_record *stream, const struct sc_joined_work *joined)
 {
     uint64_t work_ticks = atomic_load_explicit(&joined->work_ticks, memory_order_acquire);
@@ -397,8 +398,8 @@ static bool is_of_host(const struct sc_joined_work *joined)
     return atomic_load_explicit(&joined->is_of_host, memory_order_relaxed);
 }
 
-/* Is all work done that the stream has joined from others? `host_only`: only work that may be a
- * host function counts. */
+/* Is all work done that the stream was told to wait for on other streams? `host_only`: only work
+ * that may be a host function counts. */
 static __attribute__((noinline)) bool are_joined_done(struct sc_stream_record *stream,
                                                       bool host_only)
 {
@@ -447,9 +448,9 @@ static bool add_joined(struct sc_stream_record *stream, uint64_t now,
     return true;
 }
 
-/* Notes that `stream` waits for what `of` has waited for: an event stands for that, too. Returns
- * false if there is no room, or if a stream of such work is gone, so that its end cannot be
- * learnt. */
+/* Notes that `stream` waits for what `of` has waited for: an event stands for that, too. What came
+ * from `stream` itself comes before its next work anyway. Returns false if there is no room, or if
+ * a stream of such work is gone, so that its end cannot be learnt. */
 static bool join_what_it_joined(struct sc_stream_record *stream, uint64_t now,
                                 struct sc_stream_record *of)
 {
@@ -471,9 +472,10 @@ static inline bool family_work_is_done(const struct sc_context_unfinished *all, 
            get(&all->family.done_ticks);
 }
 
-/* Was all that comes before the stream's work issued on it, or joined by it? If not, times of this
- * stream alone do not tell what an event on it stands for: so of a legacy stream, a blocking one
- * behind the legacy stream's work, or behind a wait of the context. */
+/* Was all that comes before the stream's work issued on it, or on streams that it was told to wait
+ * for? If not, times of this stream alone do not tell what an event on it stands for: so of a
+ * legacy stream, of a blocking one behind the legacy stream's work, or behind a wait of the
+ * context. */
 static bool is_by_itself(struct sc_stream_record *stream)
 {
     struct sc_context_unfinished *all = &stream->context->unfinished;
@@ -519,9 +521,9 @@ uint64_t sc_unfinished_join_of(struct sc_stream_record *stream, struct sc_stream
 
 /* ---- is anything at work? ---- */
 
-/* Is all work known done that was issued on the stream itself, and all that the stream was told to
- * wait for (joined work)? The latter also if the host has waited for it on the other streams.
- * `host_only`: only work that may be a host function counts. */
+/* Has the host waited for all work that was issued on the stream itself, and for all that the
+ * stream was told to wait for (joined work)? The latter also counts as done if the host has waited
+ * for it on the other streams. `host_only`: only work that may be a host function counts. */
 static inline bool own_work_is_done(struct sc_stream_record *stream, bool host_only)
 {
     const struct sc_unfinished *work = &stream->unfinished;
@@ -531,9 +533,9 @@ static inline bool own_work_is_done(struct sc_stream_record *stream, bool host_o
             are_joined_done(stream, host_only));
 }
 
-/* Is there no unfinished work before the stream's next operation? Work of the legacy stream comes
- * after that of all blocking streams, and theirs after its work. `host_only`: only work that may be
- * a host function counts. */
+/* Has the host waited for all work before the stream's next operation? Work of the legacy stream
+ * comes after that of all blocking streams, and theirs after its work. `host_only`: only work that
+ * may be a host function counts. */
 SC_INLINED bool nothing_is_at_work(struct sc_stream_record *stream, bool host_only)
 {
     const struct sc_context_unfinished *all = &stream->context->unfinished;
@@ -579,7 +581,9 @@ void sc_unfinished_written(struct sc_stream_record *stream)
 
 /* Does the stream's next copy come after unfinished work of other streams, with nothing in its own
  * queue behind that work? The driver then takes the stream for idle, and may read the copy's source
- * within the call, too early. `known`: copies to the host count as such work, too. */
+ * within the call, too early. Such work comes by a wait of the context that the stream has still to
+ * join (SC_TIE_DUE), or by the legacy stream's rules. `known`: copies to the host count as such
+ * work, too. */
 bool sc_unfinished_is_hidden(struct sc_stream_record *stream, bool known)
 {
     struct sc_context_unfinished *all = &stream->context->unfinished;

@@ -309,7 +309,7 @@ static CUDA_MEMSET_NODE_PARAMS fill_of(const CUgraphNodeParams *params)
 }
 
 /* Notes what a node does that was added with cuGraphAddNode: a copy, a memset or a child graph.
- * Other types have calls of their own, or name no memory until an exec is made. */
+ * What nodes of other types use is found when an exec is made. */
 void sc_node_uses_note_node(const struct sc_graph_call *call, uintptr_t node,
                             const CUgraphNodeParams *params, CUgraph child)
 {

@@ -182,9 +182,10 @@ static void add_missing_block(void *argument) SC_UNFOLLOWED
     growth->grown = add_block_locked(growth->context, growth->own, growth->missing);
 }
 
-/* Adds a block of staging memory, since all slots of a size are taken. One thread does so at a
- * time; others take no snapshot (copy of a source) meanwhile, which costs less than to wait. After
- * a refusal by the driver nothing is tried again. */
+/* Adds a block of staging memory, since all slots of a size are taken; `missing` of no bytes says
+ * that no more is allowed. One thread does so at a time; others take no snapshot (copy of a source)
+ * meanwhile, which costs less than to wait. After a refusal by the driver nothing is tried
+ * again. */
 static __attribute__((noinline)) bool add_missing(struct sc_context *context,
                                                   struct sc_staging_of_context *own,
                                                   const struct sc_staging_block *missing)

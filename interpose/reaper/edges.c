@@ -147,9 +147,9 @@ static bool poll_functions(void)
     return since_ns != 0;
 }
 
-/* Removes edges whose streams have gone on. Also removes and returns one whose stream the thread
- * has to let go: it is overdue, or a host function before it waits for the program. *next_ns: when
- * the next edge is overdue; 0: there is no other. */
+/* Removes edges (streams' waits that the library has added) that are over. Also removes and returns
+ * one whose stream the thread has to let go: it is overdue, or a host function before it waits for
+ * the program. *next_ns: when the next edge is overdue; 0: there is no other. */
 static bool take_one_to_end(struct open *due, bool *is_overdue, uint64_t *next_ns)
 {
     uint64_t now_ns = sc_now_ns();
@@ -344,9 +344,9 @@ static bool may_wait_for_program(const struct sc_op_info *op)
     return earlier && !sc_unfinished_is_clear(earlier);
 }
 
-/* Makes `stream` wait for the operation by a word, which the library's thread can write as well.
- * False: the driver lacks the calls, there is no word, thread or room, or the driver refuses. A
- * word that no stream will write is free again at once. */
+/* Makes `stream` wait for the operation by a word in memory, which the library's thread can write
+ * as well. False: the driver lacks the calls, there is no word, thread or room, or the driver
+ * refuses. A word that no stream will write is free again at once. */
 static bool order_by_word(struct sc_stream_record *stream, const struct sc_op_info *op,
                           const char *api)
 {

@@ -66,7 +66,8 @@ void sc_large_copies_await(struct sc_op_info *read)
 }
 
 /* Keeps a copy until the device has read it. It is freed as the program's memory would be: the
- * search finds the read in flight, and makes a hold that unmaps the pages when that is done. */
+ * search finds the read in flight, and has the reaper's thread unmap the pages when that is
+ * done. */
 void sc_large_copies_keep(void *copy, size_t size_bytes, struct sc_op_info *read)
 {
     const struct sc_culprit reader = {read->api, NULL, NULL};

@@ -857,7 +857,8 @@ static bool stands_close_locked(struct sc_stream_record *stream, const struct sc
 
 /* Does the mark (an event of the library's) after the operation tell about the operation itself? If
  * other work stands in between, that may be what still runs, and the operation must not be called
- * incomplete. */
+ * incomplete. True also if the stream is destroyed, or its record another's: then the operation is
+ * complete. */
 bool sc_marks_stand_close(const struct sc_ticket *ticket)
 {
     struct sc_stream_record *stream = sc_streams_of_id(ticket->stream);

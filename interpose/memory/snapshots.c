@@ -63,8 +63,8 @@ static bool note_thread(void)
 
 /* Does a copy of this larger source cost less than the protection of its pages? If several threads
  * copy, or userfaultfd would protect. But protection finds out who overwrites a source, so the
- * first GUARDED_FIRST such sources are protected if few threads copy. Only of pinned memory, since
- * pages of others are shared. */
+ * first GUARDED_FIRST such sources are protected if few threads copy; this counts them, and the
+ * threads. Only of pinned memory, since pages of others are shared. */
 static __attribute__((noinline)) bool
 is_cheaper_than_guard(enum sc_buffer_kind kind, const struct sc_shape *shape, size_t size_bytes)
 {

@@ -88,8 +88,8 @@ static bool may_have_fault(void)
 }
 
 /* Has the thread a seccomp filter? The filter may answer this very question by SIGSYS, for the
- * program's handler, so SIGSYS is unblocked first; the caller sets the mask anew. */
-static bool is_filtered(void)
+ * program's handler. So SIGSYS is unblocked first, and stays so; the caller sets the mask anew. */
+static bool unblock_and_ask_filter(void)
 {
     sc_kernel_mask_unblock(SC_SIGNAL_BIT(SIGSYS));
     return sc_kernel_is_filtered();
@@ -108,7 +108,7 @@ void sc_library_threads_unblock_signals(void)
     uint64_t open = 0;
     if (may_have_fault() && !is_pending(SIGSEGV))
         open |= SC_SIGNAL_BIT(SIGSEGV);
-    if (has_handler(SIGSYS) && !is_pending(SIGSYS) && is_filtered())
+    if (has_handler(SIGSYS) && !is_pending(SIGSYS) && unblock_and_ask_filter())
         open |= SC_SIGNAL_BIT(SIGSYS);
     sc_kernel_mask_set(mask_of_thread & ~open);
 }

@@ -449,9 +449,9 @@ static bool grow_ring(struct sc_stream_marks *marks)
     return true;
 }
 
-/* Is there no room for another mark (an event of the library's), although those that have occurred
- * were removed, and the ring cannot grow? */
-static bool is_ring_full(struct sc_stream_record *stream) SC_REQUIRES(stream->lock)
+/* Makes room for another mark (an event of the library's) if the ring is full: removes those that
+ * have occurred, or lets the ring grow. Returns true if it stays full. */
+static bool ring_stays_full(struct sc_stream_record *stream) SC_REQUIRES(stream->lock)
 {
     SC_ASSERT_HELD(&stream->lock);
     struct sc_stream_marks *marks = &stream->marks;
@@ -473,7 +473,7 @@ static void record_mark_locked(struct sc_stream_record *stream) SC_REQUIRES(stre
     CUevent event = NULL;
     if (!stream->marks.spare_count)
         pop_known(stream);
-    bool full = is_ring_full(stream);
+    bool full = ring_stays_full(stream);
     if (full)
         event = newest_mark(&stream->marks)->event;
     CUresult result = full ? CUDA_SUCCESS : obtain_event(stream, &event);

@@ -35,8 +35,8 @@
  */
 void sc_signals_enter_handlers(void);
 
-/* Resets the signal state in a forked child: nothing is kept, postponed, single-stepped or locked
- * there. */
+/* Resets the state of signals in a forked child, where no signal is kept or postponed, no thread
+ * single-stepped, and sc_signals_lock free. */
 void sc_signals_child(void);
 
 /* Makes the library read the action for SIGSEGV from Linux more often again. Called when a library
@@ -85,9 +85,9 @@ bool sc_signals_is_about_to_enter(const ucontext_t *context);
  * action of that handler's signal mask SIGSEGV? */
 bool sc_signals_is_about_to_block(const ucontext_t *context);
 
-/* Checks whether the program has changed its mask past the hooks (sc_signal_mask_compare), when a
- * handler begins that interrupted `context`. Called before the belief is written into the handler's
- * frame. */
+/* Called when a handler begins that has interrupted `context`: checks by the mask there whether the
+ * program has changed its mask past the hooks (sc_signal_mask_compare). To be called before the
+ * frame's mask is changed to what the program believes of SIGSEGV. */
 void sc_signals_compare_mask(ucontext_t *context);
 
 #endif

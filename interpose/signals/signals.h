@@ -16,7 +16,6 @@
  * sc_signals_lock, with all signals blocked. */
 
 /* Terms (docs/glossary.md):
- *   belief: whether the program believes SIGSEGV blocked on a thread, whatever mask Linux has
  *   guard: page protection of the memory of operations in flight
  *   hook: our function in the place of one of the C library's
  *   touch: a read or write of host memory by the program, by the kernel for it, or within a call

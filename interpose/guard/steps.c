@@ -21,6 +21,7 @@ enum { STEPS_MAX = 32, PLACES = 64 };
  * count begins anew with another page. */
 static _Atomic uint64_t places[PLACES];
 
+/* Returns the size of a page. */
 static uintptr_t page_bytes(void)
 {
     return *sc_track_parts.page_mask + 1;

@@ -137,11 +137,12 @@ static void prepare_each(const struct iovec *pieces, size_t count, int advice,
     }
 }
 
-/* The hook of process_madvise. That is the system call and nothing else, which is made here, as
- * older C libraries lack the function. Linux 6.13 and later takes advice by which pages are lost,
- * but only for the process itself. */
 SC_EXPORT ssize_t process_madvise(int process, const struct iovec *pieces, size_t count, int advice,
                                   unsigned flags);
+/* The hook of process_madvise. That is the system call and nothing else, which is made here, as
+ * older C libraries lack the function. Linux 6.13 and later takes advice by which pages are lost,
+ * but only for the process itself. Calls that Linux refuses (flags, too many pieces) need no
+ * preparation. */
 SC_EXPORT ssize_t process_madvise(int process, const struct iovec *pieces, size_t count, int advice,
                                   unsigned flags)
 {

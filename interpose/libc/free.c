@@ -219,6 +219,8 @@ static void *realloc_watched(void *block, size_t size_bytes, const char *api, vo
     return moved;
 }
 
+/* The hook of realloc: one load and a jump unless something is in flight on memory that the C
+ * library could take away. */
 SC_EXPORT void *realloc(void *block, size_t size_bytes)
 {
     if (must_watch_realloc() && block)

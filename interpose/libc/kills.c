@@ -35,12 +35,14 @@ static void note_killed(pid_t pid, int number)
     sc_roll_note_killed(pid < 0 ? -pid : pid);
 }
 
+/* The hook of kill. */
 SC_EXPORT int kill(pid_t pid, int number)
 {
     note_killed(pid, number);
     return SC_NEXT(kill_function *, "kill")(pid, number);
 }
 
+/* The hook of killpg, which signals a group of processes. */
 SC_EXPORT int killpg(pid_t group, int number)
 {
     note_killed(group, number);

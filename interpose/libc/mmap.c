@@ -94,6 +94,7 @@ bool sc_mmap_unmap(void *address, size_t size_bytes, void *site)
     return false;
 }
 
+/* The hook of munmap. The call counts as successful if it is made later, by the library. */
 SC_EXPORT int munmap(void *address, size_t size_bytes)
 {
     if (sc_mmap_unmap(address, size_bytes, SC_SITE()))
@@ -161,6 +162,8 @@ void sc_mmap_remap(void *address, size_t old_bytes, size_t new_bytes, int flags,
         before_mremap(&remapping, &(struct sc_culprit){"mremap", site, NULL});
 }
 
+/* The hook of mremap, which reports and waits before the call. `target` is passed with two flags.
+ */
 SC_EXPORT void *mremap(void *address, size_t old_bytes, size_t new_bytes, int flags, ...)
 {
     va_list arguments;
@@ -194,12 +197,14 @@ static void *map_as_hook(void *address, size_t size_bytes, int protection, int f
     return WITH_ROOM(REAL(mmap)(address, size_bytes, protection, flags, fd, offset));
 }
 
+/* The hook of mmap, which may replace memory in flight (MAP_FIXED). */
 SC_EXPORT void *mmap(void *address, size_t size_bytes, int protection, int flags, int fd,
                      off_t offset)
 {
     return map_as_hook(address, size_bytes, protection, flags, fd, offset, SC_SITE());
 }
 
+/* The hook of mmap64, mmap's name for large files. */
 SC_EXPORT void *mmap64(void *address, size_t size_bytes, int protection, int flags, int fd,
                        off64_t offset)
 {
@@ -249,12 +254,14 @@ void sc_mmap_seal(void *address, size_t size_bytes)
         sc_losses_stop_watching(address, whole, SC_SNAPSHOTS_PLAIN);
 }
 
+/* The hook of mprotect, which may take away access that a copy needs. */
 SC_EXPORT int mprotect(void *address, size_t size_bytes, int protection)
 {
     sc_mmap_protect("mprotect", address, size_bytes, protection, SC_SITE());
     return WITH_ROOM(REAL(mprotect)(address, size_bytes, protection));
 }
 
+/* The hook of pkey_mprotect, which may take away access that a copy needs. */
 SC_EXPORT int pkey_mprotect(void *address, size_t size_bytes, int protection, int key)
 {
     sc_mmap_protect("pkey_mprotect", address, size_bytes, protection, SC_SITE());

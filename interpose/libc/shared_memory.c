@@ -104,6 +104,8 @@ static void before_detaching(const void *address, const struct sc_culprit *culpr
         sc_deallocation_note_for_graphs(attached.start, size_bytes, /*unregistered*/ true, culprit);
 }
 
+/* The hook of shmdt, which unmaps a segment: reports and waits before, if anything is in flight or
+ * registered. */
 SC_EXPORT int shmdt(const void *address)
 {
     if (sc_losses_are_watched())
@@ -153,6 +155,7 @@ static void after_attaching(int segment, const void *place)
     sc_losses_stop_watching(place, size_bytes, SC_SNAPSHOTS_NONE);
 }
 
+/* The hook of shmat, which maps a segment, with SHM_REMAP in place of what lies there. */
 SC_EXPORT void *shmat(int segment, const void *address, int flags)
 {
     if ((flags & SHM_REMAP) && sc_losses_are_watched())

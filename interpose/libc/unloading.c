@@ -331,9 +331,10 @@ static void destructors_ended(struct modules *modules, uintptr_t address)
             check_and_wait(&modules->list[i]);
 }
 
-/* The hook of __cxa_finalize, which each module calls at the end of its destructors. `handle` lies
- * in that module; NULL stands for all modules (the process ends). */
 SC_EXPORT void __cxa_finalize(void *handle);
+/* The hook of __cxa_finalize, which each module calls at the end of its destructors. `handle` lies
+ * in that module; NULL stands for all modules (the process ends). Within a dlclose of this thread,
+ * what is in flight in the module is waited for now. */
 SC_EXPORT void __cxa_finalize(void *handle)
 {
     SC_NEXT(finalize_function *, "__cxa_finalize")(handle);

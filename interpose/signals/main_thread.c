@@ -45,6 +45,7 @@ static int32_t main_thread(void)
     return number;
 }
 
+/* Is the calling thread the main one, which Linux prefers for signals to the process? */
 static bool is_main_thread(void)
 {
     return sc_thread_id() == main_thread();

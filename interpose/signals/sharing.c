@@ -31,6 +31,7 @@ void sc_sharing_start(bool wanted)
     atomic_store(&owner, getpid());
 }
 
+/* May signals ever be shared in this process (no mode=off, no setuid program)? */
 bool sc_sharing_is_wanted(void)
 {
     return is_wanted;

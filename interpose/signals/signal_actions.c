@@ -447,6 +447,7 @@ SC_EXPORT int sigaction(int number, const struct sigaction *action, struct sigac
 }
 
 SC_EXPORT int __sigaction(int number, const struct sigaction *action, struct sigaction *old);
+/* The hook of the C library's second name for sigaction. */
 SC_EXPORT int __sigaction(int number, const struct sigaction *action, struct sigaction *old)
 {
     return sigaction(number, action, old);

@@ -422,11 +422,13 @@ static int change_mask(mask_function *real, int how, const sigset_t *set, sigset
     return result;
 }
 
+/* The hook of sigprocmask: SIGSEGV stays unblocked in Linux. */
 SC_EXPORT int sigprocmask(int how, const sigset_t *set, sigset_t *old)
 {
     return change_mask(SC_NEXT(mask_function *, "sigprocmask"), how, set, old);
 }
 
+/* The hook of pthread_sigmask: SIGSEGV stays unblocked in Linux. */
 SC_EXPORT int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 {
     return change_mask(SC_NEXT(mask_function *, "pthread_sigmask"), how, set, old);
@@ -452,18 +454,22 @@ static int change_bits(int how, int mask)
 }
 
 SC_EXPORT int sigblock(int mask);
+/* The hook of BSD's sigblock, which goes by that of sigprocmask: the C library's would pass it by.
+ */
 SC_EXPORT int sigblock(int mask)
 {
     return change_bits(SIG_BLOCK, mask);
 }
 
 SC_EXPORT int sigsetmask(int mask);
+/* The hook of BSD's sigsetmask, which goes by that of sigprocmask, as sigblock's. */
 SC_EXPORT int sigsetmask(int mask)
 {
     return change_bits(SIG_SETMASK, mask);
 }
 
 SC_EXPORT int siggetmask(void);
+/* The hook of BSD's siggetmask, which shows the mask that the program believes it has. */
 SC_EXPORT int siggetmask(void)
 {
     return change_bits(SIG_BLOCK, 0);
@@ -564,13 +570,15 @@ SC_EXPORT int sigsuspend(const sigset_t *mask)
 }
 
 SC_EXPORT int __sigsuspend(const sigset_t *mask);
+/* The hook of the C library's second name for sigsuspend. */
 SC_EXPORT int __sigsuspend(const sigset_t *mask)
 {
     return sigsuspend(mask);
 }
 
-/* Two functions were called sigpause; the symbol is BSD's, which takes a mask. */
 SC_EXPORT int bsd_sigpause(int mask) __asm__("sigpause");
+/* The hook of the symbol sigpause: BSD's function of that name, which waits under a mask. (Two
+ * functions were called so; the other one is __xpg_sigpause.) */
 SC_EXPORT int bsd_sigpause(int mask)
 {
     sigset_t set = set_of(mask);
@@ -578,6 +586,7 @@ SC_EXPORT int bsd_sigpause(int mask)
 }
 
 SC_EXPORT int __xpg_sigpause(int number);
+/* The hook of System V's sigpause, which waits with one signal unblocked. */
 SC_EXPORT int __xpg_sigpause(int number)
 {
     sigset_t set;
@@ -587,6 +596,7 @@ SC_EXPORT int __xpg_sigpause(int number)
 }
 
 SC_EXPORT int __sigpause(int number_or_mask, int is_number);
+/* The hook of what older headers make of both functions called sigpause. */
 SC_EXPORT int __sigpause(int number_or_mask, int is_number)
 {
     return is_number ? __xpg_sigpause(number_or_mask) : bsd_sigpause(number_or_mask);

@@ -56,6 +56,7 @@ static _Atomic bool locked;
 static SC_CHECKER _Atomic int32_t owner; /* the thread that has the lock */
 
 #ifdef SC_DEBUG
+/* Has the calling thread the lock under which actions are changed? For assertions. */
 bool sc_signals_are_locked_here(void)
 {
     return atomic_load(&owner) == sc_checks_thread();
@@ -224,8 +225,9 @@ static bool kills_program(const struct sigaction *action, bool is_fault, bool wa
 /* Sets the mask under which the program's handler of SIGSEGV runs: that of the interrupted code and
  * its action's. SIGSEGV itself is only recorded as blocked. If it was believed blocked before
  * (`was_blocked`), that is written into the frame's mask, for the handler to see and for its
- * return. A call that waits under another mask was interrupted under that (`meanwhile`). `frame`:
- * this handler's. */
+ * return. A call that waits under another mask (sigsuspend) was interrupted under that
+ * (`meanwhile`); not if this handler has interrupted another one's first instruction (`is_nested`).
+ * `frame`: this handler's. */
 static void set_handler_masks(const struct sigaction *action, ucontext_t *context, bool was_blocked,
                               struct sc_frame frame)
 {

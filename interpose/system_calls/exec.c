@@ -106,26 +106,31 @@ static void prefault_spawn_arguments(struct sc_loans *loans, const char *name, v
         PASS_ON(type, name, path, words, environment, arguments);                                  \
     } while (0)
 
+/* The hook of execve: exec with arguments and an environment. */
 SC_EXPORT int execve(const char *path, char *const arguments[], char *const environment[])
 {
     REPLACE(execve_function, execve, path, arguments, environment, (path, arguments, environment));
 }
 
+/* The hook of execv: exec with the present environment. */
 SC_EXPORT int execv(const char *path, char *const arguments[])
 {
     REPLACE(execv_function, execv, path, arguments, environ, (path, arguments));
 }
 
+/* The hook of execvp: exec of a program that is searched for in PATH. */
 SC_EXPORT int execvp(const char *path, char *const arguments[])
 {
     REPLACE(execv_function, execvp, path, arguments, environ, (path, arguments));
 }
 
+/* The hook of execvpe: the same with an environment. */
 SC_EXPORT int execvpe(const char *path, char *const arguments[], char *const environment[])
 {
     REPLACE(execve_function, execvpe, path, arguments, environment, (path, arguments, environment));
 }
 
+/* The hook of fexecve: exec of an open file, so no path is read. */
 SC_EXPORT int fexecve(int fd, char *const arguments[], char *const environment[])
 {
     REPLACE(fexecve_function, fexecve, NULL, arguments, environment, (fd, arguments, environment));
@@ -136,6 +141,7 @@ int execveat(int folder, const char *path, char *const arguments[], char *const 
              int flags);
 #endif
 
+/* The hook of execveat: exec of a path below an open folder. */
 SC_EXPORT int execveat(int folder, const char *path, char *const arguments[],
                        char *const environment[], int flags)
 {
@@ -183,6 +189,7 @@ static size_t count_list(const char *first, va_list list)
 REPLACE_BY_LIST(execl, execv)
 REPLACE_BY_LIST(execlp, execvp)
 
+/* The hook of execle: exec with a list of words, and the environment behind its NULL. */
 SC_EXPORT int execle(const char *path, const char *first, ...)
 {
     char **arguments;
@@ -194,6 +201,8 @@ SC_EXPORT int execle(const char *path, const char *first, ...)
     REPLACE(execve_function, execve, path, arguments, environment, (path, arguments, environment));
 }
 
+/* The hook of posix_spawn: the child reads all arguments in this process's memory, as after vfork.
+ */
 SC_EXPORT int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
                           const posix_spawnattr_t *attributes, char *const arguments[],
                           char *const environment[])
@@ -203,6 +212,7 @@ SC_EXPORT int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_a
             prefault_spawn_arguments(&loans_, "posix_spawn", SC_SITE(), actions, attributes));
 }
 
+/* The hook of posix_spawnp: posix_spawn of a program that is searched for in PATH. */
 SC_EXPORT int posix_spawnp(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
                            const posix_spawnattr_t *attributes, char *const arguments[],
                            char *const environment[])

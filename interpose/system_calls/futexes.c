@@ -146,16 +146,17 @@ static int set_robust(robust_function *real, pthread_mutexattr_t *attributes, in
     return real(attributes, robustness);
 }
 
+/* The hook of pthread_mutexattr_setrobust, by which a program makes robust mutexes. */
 SC_EXPORT int pthread_mutexattr_setrobust(pthread_mutexattr_t *attributes, int robustness)
 {
     return set_robust(SC_NEXT(robust_function *, "pthread_mutexattr_setrobust"), attributes,
                       robustness);
 }
 
-/* The C library's header gives the older name the newer function's symbol, so this one needs a name
- * of its own. */
 SC_EXPORT int older_setrobust(pthread_mutexattr_t *attributes,
                               int robustness) __asm__("pthread_mutexattr_setrobust_np");
+/* The hook of pthread_mutexattr_setrobust_np, the older name. The C library's header gives that the
+ * newer function's symbol, so this one needs a name of its own. */
 SC_EXPORT int older_setrobust(pthread_mutexattr_t *attributes, int robustness)
 {
     return set_robust(SC_NEXT(robust_function *, "pthread_mutexattr_setrobust_np"), attributes,

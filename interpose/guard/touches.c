@@ -104,9 +104,10 @@ static __thread struct {
 
 /* ---- reporting ---- */
 
-/* Reports the touch as too early for each of the operations. Only then records that this thread was
- * accused for the operation, so that a repeated touch is not reported again: this function may be
- * abandoned half-way (sc_spare_stack_try) and be repeated. */
+/* Reports the touch as too early for each of the operations; whether the touch waits for it
+ * (STALLED) depends on the options. Only then records that this thread was accused for the
+ * operation, so that a repeated touch is not reported again: this function may be abandoned
+ * half-way (sc_spare_stack_try) and be repeated. */
 static void report_each(const struct sc_ops *ops, const struct touch *touch)
 {
     for (unsigned i = 0; i < sc_ops_count_kept(ops); i++) {
@@ -239,11 +240,12 @@ static bool has_possible(const struct sc_ops *ops)
     return false;
 }
 
-/* Removes those uses that may not happen (a GPU kernel's, by an address among its parameters, or in
- * a conditional body of a graph) for which the touch need not wait: those that the options do not
- * heal, and with releases_kernels all, since the kernel seems to wait for this very touch. Then the
- * page is never protected again, since host and kernel communicate by it. Stores the stream of one
- * that the touch waits for, which may turn out to be stuck. */
+/* Removes from the list, and no longer guards, those uses that may not happen (a GPU kernel's, by
+ * an address among its parameters, or in a conditional body of a graph) for which the touch need
+ * not wait. Without kernels=order that is all of them; with releases_kernels, too, since the kernel
+ * seems to wait for this very touch. Then the page is never protected again, as host and kernel
+ * communicate by it. Stores the stream of a kernel that the touch waits for, which may turn out to
+ * be stuck. */
 static void drop_unawaited_kernels(struct sc_ops *ops, struct touch *touch)
 {
     touch->kernel_stream = 0;
@@ -264,9 +266,9 @@ static void drop_unawaited_kernels(struct sc_ops *ops, struct touch *touch)
     }
 }
 
-/* Removes the GPU kernels with which the program communicates by this touch, which is no mistake
- * then: it is an atomic instruction, or the kernel is known to wait for the host. True: there were
- * some. */
+/* Removes from the list, and no longer guards, the GPU kernels with which the program communicates
+ * by this touch, which is no mistake then: it is an atomic instruction, or the kernel is known to
+ * wait for the host. True: there were some. */
 static bool drop_synchronising_kernels(struct sc_ops *ops, const struct touch *touch)
 {
     unsigned before = ops->count = sc_ops_count_kept(ops);

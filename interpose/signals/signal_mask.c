@@ -53,9 +53,10 @@ bool sc_signal_mask_blocks_fault(void)
            (mask->handler.place == 0 || sc_frame_lives(&mask->handler));
 }
 
-/* As sc_signal_mask_blocks_fault, for a handler of SIGSEGV whose return address is stored at
- * `place`. If the belief is that of a handler whose frame lay there, that handler was left by a
- * jump, since the new frame has its place. */
+/* As sc_signal_mask_blocks_fault (has the program asked to block SIGSEGV here?), for a handler of
+ * SIGSEGV whose return address is stored at `place`. If it was blocked by the mask of a handler
+ * whose frame lay at that place, that handler was left by a jump, since the new frame has its
+ * place: then false. */
 bool sc_signal_mask_blocks_fault_above(uintptr_t place)
 {
     return sc_signal_mask_blocks_fault() && sc_signal_mask.handler.place != place;
@@ -67,10 +68,11 @@ bool sc_signal_mask_blocks_fault_above(uintptr_t place)
     (SC_KERNEL_MASK_LIBC | SC_SIGNAL_BIT(SIGKILL) | SC_SIGNAL_BIT(SIGSTOP) | SC_SIGNAL_BIT(63) |   \
      SC_SIGNAL_BIT(64))
 
-/* Drops the belief that SIGSEGV is blocked if Linux's mask differs from the recorded one: then the
- * program has changed its mask by a system call of its own, and Linux's mask counts. No difference
- * counts if it may be the library's, which blocks all signals but faults for a moment
- * (may_be_ours), or within a call that waits under another mask. */
+/* Checks, when the program believes SIGSEGV blocked, whether Linux's mask is the recorded one. If
+ * not, the program has changed its mask by a system call of its own, and Linux's mask counts:
+ * SIGSEGV is unblocked. A difference does not count if it may be the library's, which blocks all
+ * signals but faults for a moment (may_be_ours), nor within a call that waits under another mask.
+ */
 void sc_signal_mask_compare(uint64_t kernel_mask)
 {
     struct sc_signal_mask *mask = &sc_signal_mask;
@@ -105,7 +107,7 @@ void sc_signal_mask_block_fault(struct sc_frame handler, uint64_t kernel_mask)
     sc_signal_mask.blocks_fault = true;
 }
 
-static const struct sc_frame for_good; /* no handler: the belief has no end of its own */
+static const struct sc_frame for_good; /* no handler, with which it would end */
 
 /* Records that the program has blocked SIGSEGV on this thread, until it changes that. If SIGSEGV
  * was believed blocked already, because a handler was left by a jump, is_left_behind stays: a
@@ -136,7 +138,7 @@ void sc_signal_mask_believe_unblocked(void)
 
 /* Called for a fault of the program's own: if SIGSEGV is believed blocked only because a handler
  * was left by a jump, the program has unblocked it since, past the hooks: else Linux would have
- * killed it for the fault. So the belief is dropped, and the program's handler is called. */
+ * killed it for the fault. So it counts as unblocked, and the program's handler is called. */
 void sc_signal_mask_drop_stale_belief(void)
 {
     const struct sc_signal_mask *mask = &sc_signal_mask;
@@ -144,8 +146,8 @@ void sc_signal_mask_drop_stale_belief(void)
         sc_signal_mask_believe_unblocked();
 }
 
-/* Records whether the program believes SIGSEGV blocked. `kernel_mask`: the thread's mask in Linux.
- */
+/* Records whether the program has SIGSEGV blocked on this thread from now on, as it believes: Linux
+ * never has. `kernel_mask`: the thread's mask in Linux. */
 static void set_belief(bool blocked, uint64_t kernel_mask)
 {
     if (blocked)
@@ -200,8 +202,9 @@ static void block_in_linux(void)
     SC_NEXT(mask_function *, "pthread_sigmask")(SIG_BLOCK, &fault, NULL);
 }
 
-/* The child of a vfork shares its parent's thread record, and must not change beliefs there, until
- * it runs another program. From its first change on, its real mask is the one that it believes
+/* The child of a vfork shares its parent's thread record, and must not change what is recorded
+ * there, until it runs another program. From its first change on, its real mask is the one that it
+ * believes
  * (`real_in_child` is its pid). */
 static _Atomic pid_t real_in_child;
 
@@ -399,8 +402,10 @@ static int change_for_us(mask_function *real, int how, const sigset_t *set, sigs
 }
 
 /* Changes the mask, for the hooks of sigprocmask and pthread_sigmask (`real`: the C library's).
- * Sets that may lie on a protected page are copied, since the system call would fail there. The
- * frame is noted meanwhile, as mask and record may not agree (sc_signal_mask_is_changing). */
+ * Calls that the library makes for itself, and those before SIGSEGV is shared, are treated apart:
+ * nothing is recorded for them. Sets that may lie on a protected page are copied, since the system
+ * call would fail there. The frame is noted meanwhile, as mask and record may not agree
+ * (sc_signal_mask_is_changing). */
 static int change_mask(mask_function *real, int how, const sigset_t *set, sigset_t *old)
 {
     sigset_t asked;
@@ -422,13 +427,15 @@ static int change_mask(mask_function *real, int how, const sigset_t *set, sigset
     return result;
 }
 
-/* The hook of sigprocmask: SIGSEGV stays unblocked in Linux. */
+/* The hook of sigprocmask. SIGSEGV stays unblocked in Linux: a fault on a page that the guard
+ * protects would otherwise kill the process. */
 SC_EXPORT int sigprocmask(int how, const sigset_t *set, sigset_t *old)
 {
     return change_mask(SC_NEXT(mask_function *, "sigprocmask"), how, set, old);
 }
 
-/* The hook of pthread_sigmask: SIGSEGV stays unblocked in Linux. */
+/* The hook of pthread_sigmask. SIGSEGV stays unblocked in Linux: a fault on a page that the guard
+ * protects would otherwise kill the process. */
 SC_EXPORT int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 {
     return change_mask(SC_NEXT(mask_function *, "pthread_sigmask"), how, set, old);
@@ -497,8 +504,8 @@ SC_EXPORT int sighold(int number)
     return 0;
 }
 
-/* The hook of sigrelse, which unblocks a signal. Linux has SIGSEGV unblocked already once it is
- * shared; what the program believes changes. */
+/* The hook of sigrelse, which unblocks a signal. Once SIGSEGV is shared, Linux has it unblocked
+ * already, and it is only recorded that the program has, too. */
 SC_EXPORT int sigrelse(int number)
 {
     int result = change_one_signal(SC_NEXT(number_function *, "sigrelse"), SIG_UNBLOCK, number);
@@ -604,9 +611,9 @@ SC_EXPORT int __sigpause(int number_or_mask, int is_number)
 
 /* ---- contexts and jumps, which bring a mask of their own ---- */
 
-/* Records what the program believes of SIGSEGV from now on, for a mask that the C library is about
- * to set in Linux. If it unblocks SIGSEGV, one that is kept for the thread is sent again, to be
- * delivered when the mask is set. */
+/* Records whether the program has SIGSEGV blocked from now on, by a mask that the C library is
+ * about to set in Linux, without SIGSEGV. If it has not, one that is kept for the thread is sent
+ * again, to be delivered when the mask is set. */
 static void believe_with_mask(bool blocked, const sigset_t *mask)
 {
     if (!blocked)
@@ -644,8 +651,9 @@ SC_EXPORT int setcontext(const ucontext_t *to)
     return SC_NEXT(enter_function *, "setcontext")(to);
 }
 
-/* Records, when swapcontext returns, what the program believes of SIGSEGV in the context that goes
- * on. Not inline: that may be on another thread, whose thread-local data lies elsewhere. */
+/* Called when swapcontext returns: records whether the program has SIGSEGV blocked in the context
+ * that goes on (Linux never has). Not inline: that may be on another thread, whose thread-local
+ * data lies elsewhere. */
 static __attribute__((noinline)) void believe_after_switch(bool blocked, uint64_t kernel_mask)
 {
     if (sc_sharing_is_on())
@@ -681,9 +689,9 @@ static void leave_mask_behind(void)
     mask->is_left_behind = true;
 }
 
-/* Called before longjmp and its kin: records what the program believes of SIGSEGV from now on. With
- * a saved mask that is what was stored with the mask; without one, what holds in the handler that
- * is left. */
+/* Called before longjmp and its kin: records whether the program has SIGSEGV blocked after the jump
+ * (Linux never has). With a saved mask that was stored beside the mask; without one, what holds in
+ * the handler that is left stays. */
 static void adopt_saved_mask(struct __jmp_buf_tag *environment)
 {
     if (!sc_sharing_is_on())

@@ -38,12 +38,12 @@ struct sc_signal_mask {
     bool blocks_fault;      /* SIGSEGV is believed blocked; sigreturn.c writes it, too */
     bool has_pending_segv;  /* a SIGSEGV was sent meanwhile, and is kept (pending_segv.h) */
     bool pends_for_handler; /* a SIGSEGV is kept for a handler that is about to begin */
-    bool is_left_behind;    /* the belief is that of a handler that was left by a jump */
+    bool is_left_behind;    /* it was blocked by the mask of a handler that was left by a jump */
     /* If set: believed blocked only while the handler with this frame runs. */
     struct sc_frame handler;
     /* Linux's mask while SIGSEGV is believed blocked; sigreturn.c writes it, too. */
     uint64_t kernel_mask;
-    struct sc_frame change; /* the frame of a hook that is changing the mask and the belief */
+    struct sc_frame change; /* the frame of a hook that is changing the mask and this record */
     struct sc_other_mask {
         /* The frame of the call that waits under another mask; cleared when a handler returns
          * into it. */
@@ -78,7 +78,7 @@ static inline bool sc_signal_mask_is_changing(void)
 }
 
 /* Does the library itself change the mask at present, as libunwind does for a moment? Such a change
- * does not change what the program believes. */
+ * does not count as the program's, which believes its mask unchanged. */
 bool sc_signal_mask_change_is_ours(void);
 
 /* Does the thread wait in a call under a mask that differs in SIGSEGV from the thread's mask? */

@@ -85,8 +85,8 @@ bool sc_signals_is_about_to_enter(const ucontext_t *context);
 bool sc_signals_is_about_to_block(const ucontext_t *context);
 
 /* Called when a handler begins that has interrupted `context`: checks by the mask there whether the
- * program has changed its mask past the hooks (sc_signal_mask_compare). To be called before the
- * frame's mask is changed to what the program believes of SIGSEGV. */
+ * program has changed its mask past the hooks (sc_signal_mask_compare). To be called before SIGSEGV
+ * is put into that mask, where Linux never has it, for a program that believes it blocked. */
 void sc_signals_compare_mask(ucontext_t *context);
 
 #endif

@@ -90,8 +90,8 @@ static bool read_mask(uint64_t *mask, long address)
     return !address || sc_prefault_peek(mask, (void *)address, sizeof *mask);
 }
 
-/* Records what the program believes of SIGSEGV after it has changed its mask: that it is blocked or
- * unblocked now, or that only other signals have changed. */
+/* Called after the program has changed its mask, of which Linux got all but SIGSEGV: records
+ * whether the program has SIGSEGV blocked now, or that only other signals have changed. */
 static void believe_changed(long how, uint64_t asked)
 {
     bool is_named = asked & SC_SIGNAL_BIT(SIGSEGV);
@@ -104,10 +104,10 @@ static void believe_changed(long how, uint64_t asked)
 }
 
 /* Changes the mask for a program that calls rt_sigprocmask by its number, as the hook of
- * sigprocmask does: Linux never gets SIGSEGV, and what the program believes is recorded. Masks that
- * may lie on a protected page are copied. A call within a change that the library itself makes, or
- * a hook, is not the program's, and records nothing. Before SIGSEGV is shared, and for arguments
- * that Linux refuses, the call is made as it is. */
+ * sigprocmask does: Linux never gets SIGSEGV, and it is recorded whether the program has it
+ * blocked. Masks that may lie on a protected page are copied. A call within a change that the
+ * library itself makes, or a hook, is not the program's, and records nothing. Before SIGSEGV is
+ * shared, and for arguments that Linux refuses, the call is made as it is. */
 static long change_mask(long how, long set, long old, long size_bytes)
 {
     const uint64_t fault = SC_SIGNAL_BIT(SIGSEGV);

@@ -22,8 +22,9 @@ struct sc_running {
     bool is_learnt; /* the base was searched for; it may still be 0, unknown */
 };
 
-/* Finds where the calling thread's stack begins, once, if that may matter for locals at `lowest` or
- * higher. Takes as long as unwinding the stack. */
+/* Finds where the calling thread's stack begins, once, before sc_locals_is_gone is asked about
+ * locals at `lowest` or higher. Left out where that answer does not need it: on x86-64, for locals
+ * above the running frame. Takes as long as unwinding the stack. */
 void sc_locals_learn(struct sc_running *running, uintptr_t lowest);
 
 /* Has the function returned whose local variable is at the address? False if that is not known.

@@ -18,9 +18,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A function that finds which pages the guard has protected; they count with the access that the
- * program gave them. Returns where the protected pages from `address` on end, at most `end`;
- * `address` itself if its page is not protected. */
+/* A function of the caller that knows which pages the library has protected; they count with the
+ * access that the program gave them. Returns where the run of protected pages from `address` on
+ * ends, at most `end`; `address` itself if its page is not protected. */
 typedef uintptr_t sc_mappings_disguised(uintptr_t address, uintptr_t end);
 
 /* Is all of the interval plain: mapped, readable and writable, and not executable? Pages that
@@ -33,7 +33,8 @@ bool sc_mappings_are_plain(uintptr_t address, size_t size_bytes, sc_mappings_dis
 bool sc_mappings_are_plain_heap(uintptr_t address, size_t size_bytes,
                                 sc_mappings_disguised *disguised);
 
-/* Drops the kept result for these pages, since the program changes their mapping. A few loads. */
+/* Drops the kept result for these pages. To be called when the program changes their mapping: they
+ * may be of another kind then. Costs a few loads. */
 void sc_mappings_forget(uintptr_t address, size_t size_bytes);
 
 /* Does the address's mapping allow it to be read, or (`is_write`) written? */

@@ -26,7 +26,7 @@ bool sc_thread_stack_overlaps(uintptr_t address, size_t size_bytes);
 bool sc_thread_stack_overlaps_main(uintptr_t address, size_t size_bytes);
 
 /* Records that the calling thread handles signals on `stack` from now on, or on no alternate stack
- * (SS_DISABLE). */
+ * (SS_DISABLE). Called when the program calls sigaltstack. */
 void sc_thread_stack_note_alternate(const stack_t *stack);
 
 /* Returns the calling thread's stack; empty if it is not known. */

@@ -20,6 +20,8 @@
 #include "common/frames.h"
 #include "interpose/driver/driver.h"
 
+/* What a thread's replay is about: a call that passed all wrappers by, for which the library runs
+ * the wrapper without the call. */
 struct sc_replaying {
     struct sc_frame frame; /* the frame of the function that runs the wrapper */
     bool armed;    /* the next wrapper is to return the answer instead of calling the driver */
@@ -49,8 +51,9 @@ static inline bool sc_replaying_follows(void)
     return sc_replaying_is_on() && !sc_replaying.prepares;
 }
 
-/* Called by a wrapper where it would call the driver: returns true, once for each replayed call, if
- * the wrapper has to take the driver's answer instead. */
+/* Called by a wrapper where it would call the driver. Returns true if the wrapper is run by a
+ * replay and has to take the driver's answer instead: once for each replayed call, since the
+ * wrapper may make further calls, which the driver is to get. */
 static inline bool sc_replaying_takes_answer(void)
 {
     bool takes = sc_replaying.armed && sc_replaying_is_on();

@@ -22,12 +22,12 @@ bool sc_life_is_off(void);
  * library was watching. */
 bool sc_life_is_ours(void);
 
-/* Writes a `summary` line into the report; the process goes on. */
+/* Writes a `summary` line into the report, of the run so far; the process goes on. */
 void sc_life_dump(void);
 
 /* Writes what memory is held into `json`, as `{"memory":{...}}`. `question`: a struct
- * sc_life_question, whose `length` gets the length, or 0 if the text does not fit. No lock of the
- * library's may be held. */
+ * sc_life_question, a pointer to void since the function may run on another stack. Its `length`
+ * gets the text's length, or 0 if the text does not fit. No lock of the library's may be held. */
 struct sc_life_question {
     char *json;
     size_t size;

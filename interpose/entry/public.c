@@ -24,7 +24,7 @@
 
 #include "common/poison.h"
 
-/* Copies the name, cut between UTF-8 characters if it does not fit. */
+/* Copies the program's name for a pool, cut between UTF-8 characters if it does not fit. */
 static void put_name(char name[SC_LEDGER_NAME_BYTES], const char *words)
 {
     size_t length = strnlen(words, SC_LEDGER_NAME_BYTES);
@@ -43,6 +43,9 @@ SC_EXPORT int safecopy_is_watching(void)
     return sc_life_is_ours();
 }
 
+/* Stores how many hazards were found so far, and returns their number; 0 in a process without CUDA.
+ * Hazards that still wait for a verdict are waited for. `size` is that of the caller's struct,
+ * which may be an older or a newer one. */
 SC_EXPORT uint64_t safecopy_get_counts(struct safecopy_counts *counts, size_t size)
 {
     struct safecopy_counts all = {0};
@@ -91,9 +94,9 @@ SC_EXPORT void safecopy_ignore_end(void)
     sc_annotations_ignore_end();
 }
 
-/* Calls the function on the thread's stack if that has room: a summary takes 13 KB. A thread that
- * is in the driver may hold its locks, for which another thread would wait; so it must not be
- * another thread. */
+/* Calls the function on the thread's stack if that has room: a summary takes 13 KB. Otherwise on
+ * another thread's; but a thread that is in the driver may hold its locks, for which the other
+ * would wait, so such a thread goes on a stack of its own. */
 static void call_with_room(void (*function)(void *argument), void *argument)
 {
     if (sc_thread_stack_has_room(SC_ROOM_BYTES))
@@ -129,6 +132,8 @@ SC_EXPORT size_t safecopy_get_memory(char *json, size_t size)
     return question.length;
 }
 
+/* Notes for the ledger (who has which memory) what an allocator of the program's has reserved, and
+ * used of it. Left out without an owner to name, and where no memory is booked. */
 SC_EXPORT void safecopy_set_pool(const char *owner, int device, uint64_t reserved_bytes,
                                  uint64_t used_bytes, const char *given_back_by)
 {

@@ -19,8 +19,8 @@ static struct sc_managed_device *device_of(uint32_t number)
     return &counts.devices[number < SC_LEDGER_DEVICES ? number : SC_LEDGER_DEVICES - 1];
 }
 
-/* Counts bytes that have moved to the host, and separately those that were evicted for want of
- * room. */
+/* Counts bytes of managed memory that have moved from a device to the host; and once more those
+ * that were evicted because the device had no room. */
 static void count_left_device(const struct sc_managed_news *news)
 {
     struct sc_managed_device *device = device_of(news->from);
@@ -29,7 +29,8 @@ static void count_left_device(const struct sc_managed_news *news)
         add_to_count(&device->evicted_bytes, news->value);
 }
 
-/* Counts one record of CUPTI's about managed memory. */
+/* Counts one record of CUPTI's about managed memory that moves, or on which a device or the host
+ * faults. */
 void sc_moves_count(const struct sc_managed_news *news)
 {
     add_to_count(&counts.records, 1);

@@ -37,7 +37,8 @@ struct sc_ledger {
     uint64_t frees; /* numbers that frees were given */
 };
 
-/* Returns true if the exported block is still in the ledger. */
+/* May other processes still open the block of this record? Only as long as it is in the ledger; the
+ * name may be another block's by now, which is then not marked as exported. */
 static inline bool sc_ledger_export_is_open(struct sc_ledger *ledger,
                                             const struct sc_ledger_export *export)
     SC_REQUIRES(ledger->lock)

@@ -74,6 +74,9 @@ struct sc_residence_sum {
     struct sc_residence_part largest, latest;
 };
 
+/* Enter a block that was allocated (`block` has its address, size, context, place and call); remove
+ * the block that begins at an address, before it is freed; and remove all blocks of a context that
+ * has ended. */
 void sc_residence_given(struct sc_residence *residence, const struct sc_residence_part *block);
 void sc_residence_taken(struct sc_residence *residence, uint64_t address);
 void sc_residence_end_context(struct sc_residence *residence, uint32_t context);

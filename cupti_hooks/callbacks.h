@@ -37,7 +37,8 @@ void sc_callbacks_audit(uint32_t id);
 /* Should hazards carry the name of this runtime function? */
 bool sc_callbacks_is_named(const char *runtime_function);
 
-/* The callback function that is registered with CUPTI. */
+/* The callback function that is registered with CUPTI. `about`: what CUPTI says of the call or of
+ * the event, by domain. */
 void CUPTIAPI sc_callbacks_receive(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id,
                                    const void *about);
 

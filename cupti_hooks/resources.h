@@ -23,7 +23,7 @@ void sc_resources_start(sc_news_receiver *receive);
  * synchronise domain. */
 void sc_resources_receive(CUpti_CallbackDomain domain, uint32_t id, const void *about);
 
-/* Calls `enable` for each callback that must be enabled for news. */
+/* Calls `enable` for each callback that must be enabled for news, when the library subscribes. */
 void sc_resources_each(void (*enable)(CUpti_CallbackDomain domain, uint32_t id));
 
 #endif

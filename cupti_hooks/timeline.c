@@ -360,16 +360,19 @@ void sc_timeline_start(void *library, void *(*symbol)(void *handle, const char *
         atomic_store(&managed_state, (int)managed);
 }
 
+/* Returns whether records of copies come, or why not. */
 enum sc_cupti_state sc_timeline_state(void)
 {
     return (enum sc_cupti_state)atomic_load(&state);
 }
 
+/* Returns whether records of managed memory come, or why not. */
 enum sc_cupti_state sc_timeline_managed_state(void)
 {
     return (enum sc_cupti_state)atomic_load(&managed_state);
 }
 
+/* Returns CUPTI's reason for giving no records of managed memory; "" if it gives them. */
 const char *sc_timeline_managed_detail(void)
 {
     return atomic_load(&managed_detail);

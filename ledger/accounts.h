@@ -93,6 +93,7 @@ static inline void sc_accounts_count(struct sc_ledger_count *count, uint64_t siz
     sc_accounts_rise(count, size_bytes);
 }
 
+/* Subtracts a block of this size from the count. */
 static inline void sc_accounts_uncount(struct sc_ledger_count *count, uint64_t size_bytes)
 {
     SC_ASSERT(count->bytes >= size_bytes && count->blocks > 0);

@@ -20,6 +20,7 @@ static inline void lock_ledger(struct sc_ledger *ledger) SC_ACQUIRES(ledger->loc
     SC_GUARD(&ledger->index.entries, &ledger->lock);
 }
 
+/* Releases the ledger's lock. */
 static inline void unlock_ledger(struct sc_ledger *ledger) SC_RELEASES(ledger->lock)
 {
     sc_brief_lock_here_release(&ledger->lock);

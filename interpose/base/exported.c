@@ -121,6 +121,7 @@ static const struct link_map *our_map(void)
     return found;
 }
 
+/* Returns the address of this library's own function of that name; NULL: it exports none. */
 void *sc_exported_by_us(const char *name)
 {
     return exported_by(our_map(), name);

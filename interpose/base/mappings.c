@@ -24,6 +24,7 @@ static int open_mappings(void)
     return (int)sc_kernel_call(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC);
 }
 
+/* Closes what open_mappings has opened; -1: nothing. */
 static void close_mappings(int fd)
 {
     if (fd >= 0)
@@ -270,11 +271,15 @@ static enum kind query_kind(uintptr_t address, size_t size_bytes, sc_mappings_di
     return kind;
 }
 
+/* Is all of the memory plain: readable and writable and not executable, as the program mapped it?
+ */
 bool sc_mappings_are_plain(uintptr_t address, size_t size_bytes, sc_mappings_disguised *disguised)
 {
     return query_kind(address, size_bytes, disguised) != NOT_PLAIN;
 }
 
+/* Is all of the memory plain, and can no thread's stack lie there? Pages of a stack must never be
+ * protected. */
 bool sc_mappings_are_plain_heap(uintptr_t address, size_t size_bytes,
                                 sc_mappings_disguised *disguised)
 {

@@ -65,6 +65,7 @@ static void wipe_in_children(void)
         madvise(&sc_process, sizeof sc_process, MADV_WIPEONFORK);
 }
 
+/* Sets which calls may take the quick path (enum sc_simplicity), as bits. */
 static void set_simplicity(unsigned simplicity)
 {
     atomic_store(&sc_process.simplicity, (unsigned char)simplicity);

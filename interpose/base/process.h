@@ -61,6 +61,7 @@ enum sc_simplicity {
     SC_SIMPLE = 4
 };
 
+/* Returns which calls may take the quick path now. */
 static inline enum sc_simplicity sc_process_simplicity(void)
 {
     return (enum sc_simplicity)atomic_load_explicit(&sc_process.simplicity, memory_order_relaxed);
@@ -91,6 +92,7 @@ bool sc_process_is_owner(void);
 extern bool sc_process_alone;
 void sc_process_note_alone(void);
 
+/* Was the library loaded by the driver and not preloaded, so that it does not see all calls? */
 static inline bool sc_process_is_alone(void)
 {
     return __builtin_expect(sc_process_alone, 0);
@@ -110,6 +112,7 @@ void sc_process_forked(void);
 #define SC_KEEP_ERRNO()                                                                            \
     __attribute__((cleanup(sc_process_put_errno_back), unused)) const int errno_before_ = errno
 
+/* Ends SC_KEEP_ERRNO. */
 static inline void sc_process_put_errno_back(const int *before)
 {
     errno = *before;
@@ -142,6 +145,7 @@ static inline struct sc_frame sc_inside_begin(struct sc_frame frame)
     return sc_frame_enter(&sc_inside, frame);
 }
 
+/* Ends an SC_INSIDE block: the outer one, if any, is noted again. */
 static inline void sc_inside_end(const struct sc_frame *outer)
 {
     sc_frame_leave(&sc_inside, outer);
@@ -184,6 +188,7 @@ static inline bool sc_inside_is_interrupted(void)
 extern __thread int32_t sc_process_thread_id;
 int32_t sc_process_find_thread_id(void);
 
+/* Returns the calling thread's id (gettid), which is read once in each thread. */
 static inline int32_t sc_thread_id(void)
 {
     int32_t known = sc_process_thread_id;

@@ -83,6 +83,7 @@ static unsigned take_stack(void)
     }
 }
 
+/* Makes a stack that take_stack has reserved free again. */
 static void release_stack(unsigned stack)
 {
     atomic_fetch_and(&taken, ~(UINT32_C(1) << stack));

@@ -163,6 +163,8 @@ bool sc_driver_has(const void *real_slot)
     return sc_driver_attach(NULL) && *(void *const *)real_slot != NULL;
 }
 
+/* Returns the largest CUDA version that the program has asked cuGetProcAddress for: its runtime's.
+ */
 int sc_driver_runtime_version(void)
 {
     return atomic_load_explicit(&runtime_version, memory_order_relaxed);

@@ -25,12 +25,15 @@ static CUresult answer_with_wrapper(CUresult result, void **function, int versio
     return result;
 }
 
+/* Wrapper of cuGetProcAddress, of CUDA 11.3: finds the driver's function, and returns its wrapper.
+ */
 CUresult cuGetProcAddress(const char *name, void **function, int version, cuuint64_t flags)
 {
     SC_WRAPPER(cuGetProcAddress);
     return answer_with_wrapper(real(name, function, version, flags), function, version);
 }
 
+/* Wrapper of cuGetProcAddress as of CUDA 12, which also tells why it found nothing. */
 CUresult cuGetProcAddress_v2(const char *name, void **function, int version, cuuint64_t flags,
                              CUdriverProcAddressQueryResult *status)
 {

@@ -567,11 +567,13 @@ int sc_life_finish(int status)
     return end_process(status_outside(status));
 }
 
+/* Hook of _exit, which runs no exit handlers: the summary is written before. */
 SC_EXPORT void _exit(int status)
 {
     call_real_exit(SC_NEXT(exit_function *, "_exit"), sc_life_finish(status));
 }
 
+/* Hook of _Exit, which runs no exit handlers: the summary is written before. */
 SC_EXPORT void _Exit(int status)
 {
     call_real_exit(SC_NEXT(exit_function *, "_Exit"), sc_life_finish(status));

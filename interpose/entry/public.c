@@ -33,11 +33,13 @@ static void put_name(char name[SC_LEDGER_NAME_BYTES], const char *words)
 
 _Static_assert(SAFECOPY_LABEL_SIZE == SC_LABEL_SIZE, "as the header says");
 
+/* Tells the program whether the library works in it: its version, or 0 if it is off. */
 SC_EXPORT int safecopy_version(void)
 {
     return sc_life_is_off() ? 0 : SAFECOPY_VERSION;
 }
 
+/* Tells the program whether it is watched: it has used CUDA, and is no forked child. */
 SC_EXPORT int safecopy_is_watching(void)
 {
     return sc_life_is_ours();
@@ -62,6 +64,7 @@ SC_EXPORT uint64_t safecopy_get_counts(struct safecopy_counts *counts, size_t si
     return all.hazards;
 }
 
+/* Writes the path of this process's report, and returns its length; "" before CUDA is used. */
 SC_EXPORT size_t safecopy_get_report_path(char *path, size_t size)
 {
     if (size == 0)
@@ -72,23 +75,28 @@ SC_EXPORT size_t safecopy_get_report_path(char *path, size_t size)
     return strlen(path);
 }
 
+/* Labels what the process does from now on (a test, a step), for hazards that are found in it. */
 SC_EXPORT void safecopy_set_label(const char *label)
 {
     sc_annotations_label(label);
 }
 
+/* Labels what the calling thread does from now on, for hazards that are found in it. */
 SC_EXPORT void safecopy_set_thread_label(const char *label)
 {
     SC_KEEP_ERRNO();
     sc_annotations_label_thread(label);
 }
 
+/* Calls and accesses of the calling thread that come too early are no hazards from here on, for
+ * `reason`, which the report tells. */
 SC_EXPORT void safecopy_ignore_begin(const char *reason)
 {
     SC_KEEP_ERRNO();
     sc_annotations_ignore_begin(reason);
 }
 
+/* Ends the latest safecopy_ignore_begin of the thread. */
 SC_EXPORT void safecopy_ignore_end(void)
 {
     sc_annotations_ignore_end();
@@ -105,12 +113,15 @@ static void call_with_room(void (*function)(void *argument), void *argument)
         sc_spare_stack_call_alone(function, argument);
 }
 
+/* Writes a summary: a function that can run on another stack. */
 static void dump_report(void *unused)
 {
     (void)unused;
     sc_life_dump();
 }
 
+/* Writes a summary of the run so far into the report, behind the hazards that were found until now.
+ */
 SC_EXPORT void safecopy_dump(void)
 {
     if (!sc_life_is_ours())
@@ -120,6 +131,8 @@ SC_EXPORT void safecopy_dump(void)
     call_with_room(dump_report, NULL);
 }
 
+/* Writes what memory the process has into `json`. Returns the text's length; 0 without CUDA. The
+ * driver is asked only if this thread may call it. */
 SC_EXPORT size_t safecopy_get_memory(char *json, size_t size)
 {
     if (size == 0)
@@ -151,6 +164,8 @@ SC_EXPORT void safecopy_set_pool(const char *owner, int device, uint64_t reserve
     sc_ledger_note_suballocator(&sc_ledger, &told);
 }
 
+/* Frees memory now that was kept after its free for the device's sake, as far as the device is
+ * done. */
 SC_EXPORT void safecopy_release(void)
 {
     if (sc_life_is_ours())

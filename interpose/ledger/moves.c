@@ -8,6 +8,7 @@
 
 static struct sc_managed_counts counts;
 
+/* Adds to a count, which others may read at the same time. */
 static void add_to_count(_Atomic uint64_t *count, uint64_t value)
 {
     atomic_fetch_add_explicit(count, value, memory_order_relaxed);
@@ -72,6 +73,7 @@ bool sc_moves_are_known(void)
     return all.dropped == 0;
 }
 
+/* Returns the counts, which go on changing, for the report. */
 const struct sc_managed_counts *sc_moves_counts(void)
 {
     return &counts;

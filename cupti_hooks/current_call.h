@@ -76,8 +76,8 @@ static inline bool sc_current_call_is_carried(void)
     return sc_current_call.carrying.place != 0 && sc_frame_lives(&sc_current_call.carrying);
 }
 
-/* Makes the wrapper in which this is written carry the thread's driver calls until the end of the
- * block. */
+/* Until the end of the block, the thread's driver calls count as made by the wrapper (or other
+ * function of the library) in which this is written, and not as calls that missed all wrappers. */
 #define SC_CARRY()                                                                                 \
     __attribute__((cleanup(sc_current_call_end_carry), unused)) const struct sc_frame carried_ =   \
         sc_current_call_carry(SC_FRAME())

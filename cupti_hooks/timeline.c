@@ -312,7 +312,7 @@ static enum sc_cupti_state enable_managed(void)
     return result == CUPTI_SUCCESS ? SC_CUPTI_LISTENING : SC_CUPTI_FAILED;
 }
 
-/* Maps the table of the calls' times. False: no memory. */
+/* Maps the table in which it is kept when driver calls ran on the device. False: no memory. */
 static bool make_table(void)
 {
     SC_LOCKED(&table_lock);

@@ -61,13 +61,13 @@ uint64_t sc_accounts_never_freed(const struct sc_account *account);
 /* Frees the list of accounts, and makes the struct empty: for copies that are made for a report. */
 void sc_accounts_destroy(struct sc_accounts *accounts);
 
-/* Returns how many bytes the account holds now. */
+/* Returns how many bytes the process holds now of what the account's call has allocated. */
 static inline uint64_t sc_account_bytes(const struct sc_account *account)
 {
     return account->given_bytes - account->freed_bytes;
 }
 
-/* Returns how many blocks the account holds now. */
+/* Returns how many blocks the process holds now of those that the account's call has allocated. */
 static inline uint64_t sc_account_blocks(const struct sc_account *account)
 {
     return account->given_blocks - account->freed_blocks;
@@ -110,7 +110,8 @@ static inline uint32_t *sc_accounts_cell(struct sc_accounts *accounts, enum sc_l
     return &accounts->cells[hash >> (32 - SC_ACCOUNTS_SHIFT)];
 }
 
-/* Returns the account of the kind and the origin; NULL: there is none yet. */
+/* Returns the account of this kind of memory and this call with its stack (origin); NULL: there is
+ * none yet. */
 static inline struct sc_account *sc_accounts_look(struct sc_accounts *accounts,
                                                   enum sc_ledger_kind kind, uint32_t origin)
 {
@@ -120,8 +121,8 @@ static inline struct sc_account *sc_accounts_look(struct sc_accounts *accounts,
     return NULL;
 }
 
-/* Returns the account of the kind and the origin, made if there is none; the place's first account
- * if there is no room for another one. */
+/* Returns the account of this kind of memory and this call with its stack (origin), made if there
+ * is none; the place's first account if there is no room for another one. */
 struct sc_account *sc_accounts_find(struct sc_accounts *accounts, enum sc_ledger_kind kind,
                                     uint32_t origin);
 

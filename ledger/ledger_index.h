@@ -148,8 +148,9 @@ static inline struct sc_ledger_entry **sc_ledger_index_latest(struct sc_ledger_i
     return &index->latest[address * 0x9E3779B97F4A7C15u >> (64 - SC_LEDGER_LATEST_SHIFT)];
 }
 
-/* Enters the entry into `latest`, so that sc_ledger_given_of_pool finds it without a look-up.
- * Removes an entry of kind SC_LEDGER_RESTS that was there before. */
+/* Enters the entry into `latest`, by which the next call for its address finds it without a
+ * look-up. If an entry of a freed block (SC_LEDGER_RESTS) was there, that one is removed from the
+ * index. */
 void sc_ledger_index_note(struct sc_ledger_index *index, struct sc_ledger_entry *entry);
 
 /* Frees the table and all entries; the index is then empty. For tests. */

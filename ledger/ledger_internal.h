@@ -15,8 +15,10 @@
 #include "ledger/accounts.h"
 #include "ledger/ledger_index.h"
 
-/* How many ended contexts are remembered: the latest ones (`ended`). And how many frees of names
- * that were not in the ledger (`strays`). */
+/* How many contexts that have ended are remembered, the latest ones (`ended`), and how many
+ * addresses whose frees found no block (`strays`). A block that a call has taken out before its
+ * free is put back if the driver refuses; not if its context or another free of it is remembered
+ * here. */
 enum { SC_LEDGER_ENDS = 8, SC_LEDGER_STRAYS = 8 };
 
 struct sc_ledger {

@@ -119,7 +119,7 @@ void sc_residence_taken(struct sc_residence *residence, uint64_t address)
     take_block_locked(residence, address);
 }
 
-/* Removes all blocks of a context that has ended, and with it their memory. */
+/* Removes all blocks of a context that has ended: their memory has ended with it. */
 void sc_residence_end_context(struct sc_residence *residence, uint32_t context)
 {
     SC_LOCKED_BRIEFLY(&residence->lock);

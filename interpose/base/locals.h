@@ -14,8 +14,8 @@
 
 struct sc_local;
 
-/* The calling thread's position on its stack, for one or more calls of sc_locals_is_gone. The
- * caller sets `here`, and the rest to 0. */
+/* Where on its stack the calling thread is, for one or more calls of sc_locals_is_gone. The caller
+ * sets `here`, and the other members to 0. */
 struct sc_running {
     uintptr_t here; /* the innermost frame whose locals may be asked about */
     uintptr_t base; /* where its stack begins (sc_unwind_base) */
@@ -27,9 +27,9 @@ struct sc_running {
  * above the running frame. Takes as long as unwinding the stack. */
 void sc_locals_learn(struct sc_running *running, uintptr_t lowest);
 
-/* Has the function returned whose local variable is at the address? False if that is not known.
- * `running`: NULL for a local of another thread; else sc_locals_learn was called with the address,
- * or a lower one. */
+/* Has the function returned whose local variable is at the address, so that the variable is gone?
+ * False if that is not known. `running`: NULL for a local of another thread; else sc_locals_learn
+ * was called with the address, or a lower one. */
 bool sc_locals_is_gone(const struct sc_local *local, uintptr_t address,
                        const struct sc_running *running);
 

@@ -71,7 +71,8 @@ static inline enum sc_simplicity sc_process_simplicity(void)
  * call may become a node instead of work. */
 void sc_process_note_capture(void);
 
-/* Sets whether a module watches launches of GPU kernels, which are then not simple. */
+/* Sets whether a module watches launches of GPU kernels; while one does, launches do not take the
+ * quick path. */
 void sc_process_watch_launches(bool watches);
 
 /* Does a module watch launches of GPU kernels, so that a launch must take the long path? */
@@ -126,7 +127,8 @@ static inline void sc_process_put_errno_back(const int *before)
 
 extern __thread struct sc_frame sc_inside; /* the function with the innermost such block */
 
-/* The SC_INSIDE block that a signal handler of the program has interrupted. */
+/* A call of the library (an SC_INSIDE block) that a signal handler of the program has interrupted:
+ * what the handler calls counts as the program's all the same. */
 struct sc_inside_interruption {
     uintptr_t handler_end; /* the stack pointer after that handler has returned */
     uintptr_t block;       /* frame.place of the block's function; 0: the handler has returned */

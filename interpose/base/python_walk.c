@@ -250,7 +250,8 @@ static bool is_shim(const struct sc_python_layout *layout, const char *frame)
 }
 
 /* Is the frame the last one that its native frame of the interpreter's loop runs? Up to 3.10 each
- * frame is; in 3.11 a byte of the frame says so. From 3.12 on a shim follows instead. */
+ * frame is; in 3.11 a byte of the frame says so. From 3.12 on a shim, a frame of the loop's own,
+ * follows instead. */
 static bool is_entry(const struct sc_python_layout *layout, const char *frame)
 {
     return layout->ends == SC_PYTHON_ENDS_AT_EACH ||

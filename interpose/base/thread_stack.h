@@ -22,7 +22,8 @@
  * thread's stack, and the stack on which it runs now. */
 bool sc_thread_stack_overlaps(uintptr_t address, size_t size_bytes);
 
-/* Does the interval overlap the main thread's stack, at the size to which it may grow? */
+/* Does the interval overlap the main thread's stack, at the size to which it may grow? Such memory
+ * ends only with the process. */
 bool sc_thread_stack_overlaps_main(uintptr_t address, size_t size_bytes);
 
 /* Records that the calling thread handles signals on `stack` from now on, or on no alternate stack

@@ -56,7 +56,7 @@ static inline bool sc_unwind_is_whole(void)
  * loader's counts. */
 void sc_unwind_note_alone(void);
 
-/* Are stacks more than one frame deep? */
+/* Are stacks more than one frame deep? That takes libunwind, and the option stacks=full. */
 bool sc_unwind_is_deep(void);
 
 /* Returns the id of the caller's stack (track/stacks.h). `site`: the address to which the hook
@@ -72,12 +72,13 @@ SC_INLINED struct sc_stack_known *sc_unwind_known(const void *site, uintptr_t de
     return sc_likely(sc_unwind_is_whole()) ? sc_stack_cache_recognise(site, depth) : NULL;
 }
 
-/* Returns the id of the current stack, whose innermost frame is the call site `site`. `depth`: as
- * for sc_unwind_known. */
+/* Returns the id of the current stack, whose innermost frame is the program's call, which returns
+ * to `site`. `depth`: an address in the caller's frame (sc_unwind_known). */
 uint32_t sc_unwind_at(void *site, uintptr_t depth);
 
-/* Returns the id of an origin (track/origins.h): the current stack as sc_unwind_at finds it, the
- * call `api` and the label. For wrappers of the driver only. */
+/* Returns the id of an origin, by which reports name where memory came from (track/origins.h): the
+ * call `api`, its stack as sc_unwind_at finds it, and the label, the program's own word for what it
+ * does. For wrappers of the driver only. */
 uint32_t sc_unwind_origin_at(const char *api, void *site, uint32_t label, uintptr_t depth);
 
 /* Returns the id of the stack of an interrupted context (ucontext_t), as a signal handler has it;

@@ -52,8 +52,9 @@
     const __typeof__(sc_real.symbol) real = SC_REAL(symbol);                                       \
     (void)call
 
-/* The driver's function that the wrapper has to call; in a replay (replaying.h), a function that
- * returns the driver's answer. */
+/* The driver's function that the wrapper has to call. In a replay (replaying.h), which runs a
+ * wrapper for a call that the driver makes itself, it is a function that returns the driver's
+ * answer. */
 #define SC_REAL(symbol)                                                                            \
     (sc_unlikely(carried_.place != 0) && sc_replaying_takes_answer()                               \
          ? (__typeof__(sc_real.symbol))(void *)sc_replaying_answer                                 \

@@ -387,8 +387,8 @@ static void sum_up_run(int status, bool asks, bool comes_again)
         write_summary(status, true, asks);
 }
 
-/* Writes a summary so far, while the process goes on. The driver is not asked: the thread may be
- * within it. */
+/* Writes a summary of the run so far, for safecopy_dump; the process goes on. The driver is not
+ * asked: the thread may be within it. */
 void sc_life_dump(void)
 {
     write_summary(UNKNOWN, /*final*/ false, /*asks*/ false);

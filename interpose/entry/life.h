@@ -18,8 +18,8 @@
  * environment is read for that. */
 bool sc_life_is_off(void);
 
-/* Returns true if this process itself (and not its parent before a fork) has used CUDA while the
- * library was watching. */
+/* Returns true if this process itself has used CUDA while the library was watching: not its parent
+ * before a fork, nor a child of vfork. */
 bool sc_life_is_ours(void);
 
 /* Writes a `summary` line into the report, of the run so far; the process goes on. */

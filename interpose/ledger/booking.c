@@ -210,7 +210,9 @@ static unsigned pool_of(const struct sc_memory *memory, unsigned place)
 }
 
 /* Enters a new block into the ledger (the record of who has which memory), with the stack of the
- * call. If its context has ended meanwhile, the block is taken out again: nobody else would. */
+ * call. Some kinds end with their context: if that has ended meanwhile, the block is taken out
+ * again, as nobody else would. A new context is an entry, too, and shows that the program works on
+ * its device. */
 static void book_block(const struct sc_call *call, const struct sc_memory *memory)
 {
     const struct row *row = &rows[memory->kind];

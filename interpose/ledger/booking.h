@@ -57,8 +57,8 @@ void sc_booking_given(const struct sc_call *call, const struct sc_memory *memory
 void sc_booking_leaves(const struct sc_memory *memory);
 void sc_booking_left(const struct sc_memory *memory, bool taken);
 
-/* How often sc_booking_pools_changed was called, and how often by the time when the thread last
- * read it: if they differ, what is known of current pools is outdated. */
+/* How often sc_booking_pools_changed was called, and how often when the thread's present call began
+ * (sc_booking_begins_in_order). If they differ after the call, a pool that it names may be gone. */
 extern _Atomic unsigned sc_booking_pools_changes;
 extern __thread unsigned sc_booking_pools_seen;
 
@@ -102,8 +102,9 @@ SC_INLINED void sc_booking_given_in_order(const char *api, void *site, uintptr_t
         sc_booking_note_given_in_order(api, site, address, size_bytes, device, pool, depth);
 }
 
-/* Enters the driver's answer to a free of a pool's memory. `leaving`: what was taken out of the
- * ledger before the call; its name is 0 if nothing was known of the memory. */
+/* Enters the driver's answer to a free of a pool's memory (`taken`: it has freed the memory).
+ * `leaving`: what was taken out of the ledger before the call; its name is 0 if the ledger had no
+ * such memory. */
 void sc_booking_note_left_in_order(uintptr_t address, const struct sc_ledger_leaving *leaving,
                                    bool taken);
 

@@ -173,7 +173,7 @@ bool sc_managed_is_there(void)
 void sc_managed_judge_faults(void)
 {
     for (int device = 0; device < SC_LEDGER_DEVICES && is_on(); device++)
-        judge_device(device, -1, true);
+        judge_device(device, /*only_device*/ -1, /*by_faults*/ true);
 }
 
 /* Can managed memory exceed the room of any device that is not reported yet? A quick test, before
@@ -238,8 +238,8 @@ void sc_managed_given(const struct sc_call *call, CUdeviceptr address, size_t by
         sc_copy_times_wake();
 }
 
-/* Judges what happened until now, while the managed memory that is about to be freed is still
- * there; then forgets the block at the address. */
+/* Called before managed memory is freed: judges, while it is still there, whether such memory fits
+ * on the devices that are meant to hold it; then forgets the block. */
 void sc_managed_leaves(CUdeviceptr address)
 {
     SC_KEEP_ERRNO();

@@ -504,9 +504,9 @@ static bool is_over(const struct sc_ledger *ledger, const struct sc_ledger_leavi
     return false;
 }
 
-/* Enters a block again that was taken out and that the driver has not freed, with the members that
- * it had. It may have been the last block of a pool that was destroyed, whose record is then
- * revived. If another pool has that record by now, the block belongs to no known pool. Without
+/* Enters a block again, with the members that it had, since the driver has not freed it. It may
+ * have been the last block of a pool that was destroyed: then the pool's record was freed, and is
+ * in use again. If another pool has that record by now, the block belongs to no known pool. Without
  * memory for an entry the block stays out. */
 static void put_back(struct sc_ledger *ledger, uint32_t *link,
                      const struct sc_ledger_leaving *leaving) SC_REQUIRES(ledger->lock)

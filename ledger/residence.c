@@ -311,7 +311,8 @@ static void add_part(struct sc_residence_sum *sum, const struct sc_residence_par
         sum->latest = *part;
 }
 
-/* Adds up the parts that are meant to lie on the device. */
+/* Adds up the managed memory that is meant to lie on the device. Memory of which nothing is known
+ * counts for `only_device`, the only one on which the program works (-1: there are several). */
 void sc_residence_sum(struct sc_residence *residence, int device, int only_device,
                       struct sc_residence_sum *sum)
 {

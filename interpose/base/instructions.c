@@ -144,8 +144,8 @@ static struct sc_instruction read_after_0f(struct reading *reading)
     return read;
 }
 
-/* Reads an instruction that changes where execution continues, or that its opcode alone does not
- * determine. */
+/* Reads an x86 instruction that changes where execution continues, or that its opcode alone does
+ * not determine (the letter s in the table). */
 static struct sc_instruction read_special(struct reading *reading)
 {
     unsigned char opcode = reading->code.opcode;
@@ -153,7 +153,7 @@ static struct sc_instruction read_special(struct reading *reading)
         return jump_result(reading, SC_WAY_BRANCH, 1);
     switch (opcode) {
     case 0xC2:
-    case 0xC3:
+    case 0xC3: /* ret, with and without a number */
         next_number(reading, opcode == 0xC2 ? 2 : 0);
         return result_of(reading, SC_WAY_RETURN);
     case 0xC7: /* /0 is a move, /7 (xbegin) begins a transaction */
@@ -161,12 +161,12 @@ static struct sc_instruction read_special(struct reading *reading)
         next_number(reading, reading->code.halves ? 2 : 4);
         return result_of(reading, sc_x86_field(&reading->code) == 0 ? SC_WAY_ON : SC_WAY_UNKNOWN);
     case 0xE8:
-    case 0xE9:
+    case 0xE9: /* call, jmp */
         return jump_result(reading, opcode == 0xE8 ? SC_WAY_CALL : SC_WAY_JUMP, 4);
-    case 0xEB:
+    case 0xEB: /* jmp, short */
         return jump_result(reading, SC_WAY_JUMP, 1);
     case 0xF6:
-    case 0xF7:
+    case 0xF7: /* test, which has a number behind its operand; not, mul and the like */
         next_operand(reading);
         if (sc_x86_field(&reading->code) < 2)
             next_number(reading, opcode == 0xF6 ? 1 : reading->code.halves ? 2 : 4);
@@ -174,7 +174,7 @@ static struct sc_instruction read_special(struct reading *reading)
     case 0xFF:
         return read_group_5(reading);
     case 0xCC:
-    case 0xF4:
+    case 0xF4: /* int3, hlt */
         return result_of(reading, SC_WAY_TRAP);
     default: /* E0 to E3: loop and jrcxz */
         return jump_result(reading, SC_WAY_BRANCH, 1);
@@ -261,8 +261,9 @@ static struct sc_instruction read_any(struct reading *reading)
     return what == 's' ? read_special(reading) : read_rest(reading, what);
 }
 
-/* Decodes the instruction of x86-64. No instruction has more bytes than are looked at here; the
- * check of a canary, which is returned as one with the load before it, may. */
+/* Decodes one instruction of x86-64, for whoever follows a function's code to see whether it can
+ * wait. An instruction has 15 bytes at most. A check of the stack's canary is returned as one with
+ * the load before it, and may have more. */
 struct sc_instruction sc_instructions_read(const unsigned char *bytes, size_t size_bytes,
                                            uintptr_t pc)
 {
@@ -380,7 +381,8 @@ static bool find_linkage_target(const unsigned char *bytes, size_t size_bytes, u
     return true;
 }
 
-/* Decodes the instruction (aarch64). An entry of the linkage table counts as one instruction. */
+/* Decodes one instruction of aarch64, for whoever follows a function's code to see whether it can
+ * wait. An entry of the linkage table (four instructions) is returned as one. */
 struct sc_instruction sc_instructions_read(const unsigned char *bytes, size_t size_bytes,
                                            uintptr_t pc)
 {

@@ -189,7 +189,7 @@ static bool is_disguised(sc_mappings_disguised *disguised, uintptr_t start, uint
 
 /* Finds the kind of [address, end) by reading all mappings, on Linux without PROCMAP_QUERY.
  * Adjacent plain mappings count as one, from `start` to `reached`: they have one kind, and are
- * stored as a whole. */
+ * stored as a whole. So the reading goes on behind `end`, until such a run ends. */
 static enum kind kind_by_reading(int fd, uintptr_t address, uintptr_t end,
                                  sc_mappings_disguised *disguised)
 {
@@ -234,8 +234,9 @@ static bool is_closed_below(int fd, const struct query *mapping, sc_mappings_dis
     return is_closed(fd, start - 1) && !is_disguised(disguised, start - 1, start);
 }
 
-/* Finds the kind of [address, end) by a query for each mapping in it. One piece that may be a stack
- * makes the whole a possible stack; on Linux without that ioctl, all mappings are read. */
+/* Finds the kind of [address, end) by a query for each mapping in it; a gap is not plain (ENOENT).
+ * One piece that may be a stack makes the whole a possible stack. On Linux without that ioctl, all
+ * mappings are read. */
 static enum kind kind_between(int fd, uintptr_t address, uintptr_t end,
                               sc_mappings_disguised *disguised)
 {

@@ -81,7 +81,8 @@ static void copy_scheduling(pthread_attr_t *copy, const pthread_attr_t *attribut
 }
 
 /* Copies all attributes that can be read, so that the library can add a signal mask for the new
- * thread without changing the program's attributes. */
+ * thread without changing the program's attributes. NULL, as in pthread_create, stands for the
+ * defaults. */
 void sc_masked_threads_copy(pthread_attr_t *copy, const pthread_attr_t *attributes)
 {
     int detached;

@@ -264,10 +264,10 @@ static bool may_be_search(const unsigned char *bytes, size_t size_bytes)
 
 /* ---- all of it ---- */
 
-/* x86-64: decodes the instruction that has faulted, to find where its memory operand ends. 0,
- * unknown, for one that is not in the tables, for an operand in a register, and for a vector that
- * may be loaded by a search (strlen), which reads further than it needs. The same if the operand
- * that was found does not contain the faulting address. */
+/* Finds how many bytes from the faulting address on the x86-64 instruction uses, as a fault only
+ * shows where the access begins. 0, unknown, for an instruction that is not in the tables or has
+ * its operand in a register; for a vector that may be loaded by a search (strlen), which reads
+ * further than it needs; and if the operand does not contain the address. */
 size_t sc_operands_reach(const unsigned char *bytes, size_t size_bytes, const ucontext_t *context,
                          uintptr_t address, bool is_write)
 {

@@ -94,8 +94,8 @@ static bool is_plausible(const struct sc_python_layout *layout)
 }
 
 /* Fills in the layout from the words of _Py_DebugOffsets, in which the interpreter tells the
- * offsets of its members. `at`: where each group of them begins in this version. Copies of a code
- * exist from 3.14 on. */
+ * offsets of its members. `at`: where each group of them begins in this version. Without a GIL,
+ * threads may run copies of a function's code, from 3.14 on (has_copies). */
 static void fill(struct sc_python_layout *layout, const uint64_t *words, const struct positions *at)
 {
     const uint64_t *frame = words + at->frame, *code = words + at->code;

@@ -318,10 +318,11 @@ void sc_spare_stack_undo_by(void (*undo)(void *lock), void *lock)
     escape->lock = lock;
 }
 
-/* Called again and again by a thread that waits for a lock of the library. Leaves the call if the
- * lock's owner may be stopped until this thread handles a pending signal. Returns whether the wait
- * must call this again. At the end of the process a long wait is left in any case: the owner may be
- * stopped for good, and locks that this thread holds matter no more. */
+/* Called again and again by a thread that waits for a lock of the library. Leaves the call if a
+ * signal is pending that the thread would handle outside: the lock's owner may be stopped until
+ * then. Not in the first 2 ms, in which the owner may just wait for a processor. Returns whether
+ * the wait must call this again. At the end of the process a long wait is left in any case: the
+ * owner may be stopped for good, and locks that this thread holds matter no more. */
 static bool abandon_if_due(unsigned slept_ms)
 {
     struct escape *escape = escape_of_shared();

@@ -96,7 +96,8 @@ static void empty_table(struct table *table)
 }
 
 /* Gives the thread a table of recognised stacks, unless it has one. False: there is no memory, or
- * the table could not be freed at the thread's end, as its key was made too late. */
+ * no thread-specific key that can be set without an allocation, by which the table is freed at the
+ * thread's end. */
 static bool take_table(void)
 {
     if (sc_stack_cache_front != &no_table)
@@ -176,8 +177,9 @@ static NOT_CHECKED bool still_there(const struct sc_stack_cache_entry *entry, ui
 }
 
 /* Finds the stack with which the call at this site and depth came, if it was seen before with the
- * same callers. NULL: unwind it. An entry that is not `learnt` has no return addresses yet. What is
- * found is put where the next look-up begins. */
+ * same callers. NULL: unwind it; so also after a module was closed, when all entries are outdated.
+ * An entry that is not `learnt` has no return addresses yet. What is found is put where the next
+ * look-up begins. */
 struct sc_stack_known *sc_stack_cache_find(const void *site, uintptr_t depth)
 {
     if (sc_stack_cache_front->closed != closed_so_far())

@@ -165,7 +165,8 @@ static void bind_each(const struct object *object, const ElfW(Rela) * first, siz
 }
 
 /* Finds the object's tables of symbols and relocations in its dynamic section, and binds the slots
- * that they name: those of calls, and those of addresses. The loader has relocated the section's
+ * that they name to the library's functions: the words through which the object calls other
+ * objects, and those with addresses of their functions. The loader has relocated the section's
  * entries already. */
 static void bind_object(struct object *object, const struct link_map *map)
 {

@@ -147,9 +147,9 @@ static void read_options(void)
                    judges);
 }
 
-/* Finds the functions by which the library waits until a time, for C libraries that have them:
- * libc's own under a sanitizer, which would report races otherwise; else through the library's own
- * hooks, like all its waits. */
+/* Finds the functions by which the library waits until a time (pthread_cond_clockwait and the
+ * like), if this C library has them: libc's own under a sanitizer, which would report races
+ * otherwise; else through the library's own hooks, like all its waits. */
 static void find_clock_waits(void)
 {
     sc_cond_clockwait_function *cond =
@@ -222,7 +222,8 @@ static int lock_in_time(pthread_mutex_t *lock) SC_TRY_ACQUIRES(0, *lock)
 }
 
 /* Makes the library active on the first thread that comes; others wait until it is, for a limited
- * time. Lines of memory are started without the lock, as that creates a thread. */
+ * time. Without a driver it stays inactive. Lines of memory are started without the lock, as that
+ * creates a thread. */
 static void come_up_once(void)
 {
     if (!sc_driver_attach(NULL)) /* waits while another thread fills the table */
@@ -669,8 +670,10 @@ bool sc_life_is_off(void)
     return !atomic_load(&up) && !wants_to_work();
 }
 
-/* Begins when the library is loaded, before main and before the handlers of others are registered.
- * The files behind descriptors are noted before the program opens any. */
+/* Begins when the library is loaded, before main: keeps the options, the label that a test has left
+ * in the environment, the files behind descriptors, and the list of processes in which `safecopy
+ * run` finds this one. The handlers of exit are registered before anybody else's, so that they run
+ * last. */
 static __attribute__((constructor)) void construct(void)
 {
     keep_options();

@@ -24,10 +24,11 @@
 
 #include "common/poison.h"
 
-/* Finds the likeliest cause of a failed allocation, by comparing its size with what is free, what
- * pools and graphs keep unused, and what this process has. What the driver takes for itself in each
- * context counts as used by others. Without the sizes only unused pools can be named. If the memory
- * was free and enough, some limit must be the cause. */
+/* Finds the likeliest cause of a failed allocation by comparing its size with what is free, what
+ * pools keep unused, and what this process has. `of_graphs`: how much of the free memory graphs
+ * have given up in the failed call, too late for it. If enough was free before, some limit must be
+ * the cause. What the driver takes for itself in each context counts as used by others. Without the
+ * sizes only unused pools can be named. */
 static enum sc_oom_verdict judge(const struct sc_oom *oom, uint64_t of_pools, uint64_t of_graphs)
 {
     if (oom->total_bytes == 0 || oom->size_bytes == 0)

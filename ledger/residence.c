@@ -287,7 +287,8 @@ void sc_residence_note_news(struct sc_residence *residence, enum sc_residence_ne
 /* ---- sums ---- */
 
 /* Is the device meant to hold the part? By the latest advice; without any, as the device that had
- * its pages last; else as `only_device`, the only one on which the program works. */
+ * its pages last; else as `only_device`, the only one on which the program works. What no device is
+ * to have (NOWHERE) counts for one only when it is seen to have its pages. */
 static bool is_to_hold(const struct sc_residence_part *part, int device, int only_device)
 {
     if (part->place != SC_RESIDENCE_ANYWHERE && part->place != SC_RESIDENCE_NOWHERE)

@@ -160,8 +160,8 @@ struct sc_graph_extra *sc_graphs_make_extra(struct sc_graphs *graphs, struct sc_
 }
 
 /* A use (of a piece of memory by a node) was added: counts it in the copy that its node reads
- * (`saved`), or in which its memory lies. The latter has a clone of a graph, whose nodes name the
- * copy itself. */
+ * (`saved`), or in which its memory lies. The latter holds in a clone of a graph, whose nodes
+ * name the copy itself. */
 static void retain_copy(struct sc_graphs *graphs, struct sc_graph_use *use, void *saved)
 {
     struct sc_graph_extra *extra = NULL;

@@ -334,9 +334,9 @@ uint32_t sc_inflight_find_equal(struct sc_inflight *inflight, const struct sc_op
     return id;
 }
 
-/* Finds the operation in flight with this ticket (stream and number). Equal ones are several at
- * times: an operation whose range (host memory known to the driver) was removed equals one that was
- * issued in no range. So the number is compared as well. */
+/* Finds the operation in flight with this ticket (stream and number). Several may be equal
+ * otherwise: an operation whose range (host memory known to the driver) was removed equals one that
+ * was issued in no range. So the number is compared as well. */
 uint32_t sc_inflight_find(struct sc_inflight *inflight, const struct sc_op_info *info)
 {
     SC_ASSERT_GUARDED(&inflight->ops);

@@ -138,9 +138,10 @@ static bool is_fresh(const struct sc_left_out *left_out, const struct sc_device_
     return false;
 }
 
-/* Returns the index of the stack from which such operations are issued, added if it is new;
- * SC_LEFT_OUT_SITES_MAX: there is no room. Operations of one stack are one mistake, and are
- * reported once. */
+/* Returns the index of the stack from which such operations (beside the capture) are issued, added
+ * if it is new; SC_LEFT_OUT_SITES_MAX: there is no room. Operations of one stack are one mistake,
+ * and are reported once; kept apart are those that the program has ignored for another reason
+ * (`ignored`), and those that it may mean (`may_be_meant`). */
 static uint32_t site_index(const struct sc_left_out *left_out, const struct sc_hazard *what)
 {
     uint32_t site = 0;
@@ -317,8 +318,10 @@ static bool reads_beside(const struct sc_left_out *left_out, const struct use *u
 }
 
 /* Do the work beside the capture (`use`) and the captured one (`node`) belong together: does one
- * need what the other writes, by the order of the calls? The header of left_out.h has the three
- * cases: work that writes, a copy that reads, and a kernel that has an address. */
+ * need what the other writes, by the order of the calls? So work beside that writes
+ * belongs to captured work that reads; work that reads, to captured work that writes before it; and
+ * a kernel, by an address of its own, also to a copy of its result to the host captured after it.
+ */
 static bool belong_together(const struct sc_left_out *left_out, const struct use *use,
                             const struct use *node)
 {

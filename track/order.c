@@ -1250,8 +1250,7 @@ struct sc_point sc_order_point_before(struct sc_order *order, uint32_t stream,
     return call->stream ? sc_order_call_point(order, call) : sc_order_point(order, stream);
 }
 
-/* Begins a call and returns what it comes after, as callers that have no use for the one alone want
- * both. */
+/* Begins a call and returns what it comes after: for callers that need both at once. */
 struct sc_point sc_order_begin_to_wait(struct sc_order *order, uint32_t stream,
                                        struct sc_order_call *call)
 {

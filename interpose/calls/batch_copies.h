@@ -23,17 +23,11 @@
 
 #include "interpose/driver/driver.h"
 
-enum sc_side_as;
 struct sc_batch;
-struct sc_copy_side;
 
-/* Returns one side of a contiguous copy of the batch: host memory if the tracker has a range at the
- * address, or if the address is pageable. `is`: what is known of the address already. */
-struct sc_copy_side sc_batch_copies_side_at(CUdeviceptr address, size_t size_bytes,
-                                            enum sc_side_as is);
-
-/* Called before and after the driver's call. Begin judges the copies. End records them if the
- * driver has accepted the call, does nothing if begin was not called, and returns `result`. */
+/* Called by the wrappers of batches before and after the driver's call. Begin judges the copies,
+ * and may replace their sources. End records the copies if the driver has accepted the call, does
+ * nothing if begin was not called, and returns `result`. */
 void sc_batch_copies_begin(struct sc_batch *batch);
 CUresult sc_batch_copies_end(struct sc_batch *batch, CUresult result);
 

@@ -147,8 +147,8 @@ void sc_device_mark_unseen(struct sc_inflight *inflight, uint32_t stream, uint64
         info->unsure |= SC_UNSURE_WAITS;
 }
 
-/* Undoes that mark for the operations that were issued at `ticks`: a launch has turned out to have
- * no wait before them that is not seen. */
+/* Undoes sc_device_mark_unseen for the operations that were issued at `ticks`: the launch that it
+ * was called for has turned out to have no wait before them that is not seen. */
 void sc_device_clear_unseen(struct sc_inflight *inflight, uint32_t stream, uint64_t number,
                             uint64_t ticks)
 {

@@ -53,8 +53,9 @@ bool sc_events_set_plain(struct sc_events *events, uintptr_t event, const struct
 bool sc_events_set_simple(struct sc_events *events, uintptr_t event, uint32_t stream,
                           uint64_t number, uint64_t work_ticks);
 
-/* Stores the number that sc_events_set_simple has noted. False: the event stands for something
- * else, or its record is not found at once. */
+/* Stores the number that sc_events_set_simple has noted: the event stands for its stream's
+ * operations up to it. False: the event stands for something else, or its record is not found at
+ * once. */
 bool sc_events_get_simple(struct sc_events *events, uintptr_t event,
                           struct sc_event_number *number);
 

@@ -187,8 +187,8 @@ uintptr_t sc_graphs_next_event(struct sc_graphs *graphs, uint32_t exec, bool wai
 }
 
 /* The driver has accepted a launch on the stream. Of an exec (instantiated graph) that was made
- * unseen the context is not known: it then counts as the stream's, so that the exec's record ends
- * with something. */
+ * unseen the context is not known: it then counts as the stream's, so that some context's end
+ * ends the exec's record, too. */
 void sc_graphs_note_launched(struct sc_graphs *graphs, uintptr_t handle, uint32_t stream)
 {
     uint32_t id = sc_graphs_make_exec(graphs, handle);

@@ -96,7 +96,7 @@ static bool continues_run(const struct sc_graph_use *earlier, const struct sc_gr
 }
 
 /* Makes the run (adjoining uses, joined) reach to the end of the use (of a piece of memory by a
- * node), which adjoins or overlaps it. */
+ * node), which adjoins or overlaps it. A run is one row, so its pitch is its width. */
 static void extend_run(struct sc_graph_use *earlier, const struct sc_graph_use *use)
 {
     if (sc_graph_use_end(use) > sc_graph_use_end(earlier))

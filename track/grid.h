@@ -71,9 +71,10 @@ uint32_t sc_grid_find_at_locked(struct sc_grid *grid, uintptr_t address);
 /* A walk over the items that overlap an interval: visits each once, in no particular order. The
  * grid must not change during the walk. */
 struct sc_grid_walk {
-    uint32_t id;            /* the present item; 0: the walk is over */
-    struct sc_grid *grid;   /* uses the same pool as `behind` */
-    struct sc_grid *behind; /* the grid that is walked after this one, or NULL */
+    uint32_t id;          /* the present item; 0: the walk is over */
+    struct sc_grid *grid; /* the grid of the present chain */
+    /* the grid that is walked after it, or NULL; both have items of the same pool */
+    struct sc_grid *behind;
     uintptr_t address;
     size_t size_bytes;
     uint32_t entry;  /* the next entry of the present chain */

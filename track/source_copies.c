@@ -297,7 +297,8 @@ static bool store_copy(struct sc_inflight *inflight, struct sc_op *op, uintptr_t
     return read;
 }
 
-/* Copies bytes of the source, in pieces that fit into one record each and end with a page. */
+/* Copies bytes of the source, in pieces that fit into one record each and end with a page. False: a
+ * piece could not be copied, and those after it were not tried. */
 static bool copy_run(struct sc_inflight *inflight, struct sc_op *op, uintptr_t start, uintptr_t end)
 {
     bool copied = true;

@@ -72,8 +72,8 @@ void sc_track_begin_launch(struct sc_track *track, uint32_t exec, uint32_t strea
 
 /* Sets what the events stand for that nodes of the exec (instantiated graph) record in a launch:
  * the point (work issued so far) of the stream before the launch, and the stages (track/stages.h)
- * that the nodes notify of. If `stages` is broken, the events stand for the point alone. Releases
- * the point. */
+ * that the nodes notify of. If `stages` is broken (numbers of other threads' operations lie between
+ * those of a stage), the events stand for the point alone. Releases the point. */
 void sc_track_note_launch_records(struct sc_track *track, uint32_t exec, struct sc_point *point,
                                   const struct sc_stages *stages) SC_EXCLUDES(*track);
 

@@ -49,7 +49,8 @@ static _Atomic unsigned ended_contexts;
 
 /* Called for a context that has ended, and its pinned memory with it: ends the holds on such memory
  * (memory that the program has freed and the library has kept). Else a free of other memory at the
- * same address would wait for the hold. Holds on other memory are put back as they were. */
+ * same address would wait for the hold. Each hold whose work is done is taken in turn, by its age;
+ * holds on other memory are put back as they were. */
 static void end_pinned_holds(const struct sc_context *context)
 {
     struct sc_release release = sc_track_take_ready(&sc_track, 0);
@@ -362,6 +363,7 @@ static CUresult finish_green_end(const struct green_ending *ending, CUresult res
     return end_release(result, &ending->releasing);
 }
 
+/* Ends a green context, and perhaps its primary one, of which it has a reference. */
 CUresult cuGreenCtxDestroy(CUgreenCtx green)
 {
     SC_WRAPPER(cuGreenCtxDestroy);

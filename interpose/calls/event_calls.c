@@ -216,6 +216,8 @@ SC_INLINED bool cuEventRecordWithFlags_simply(enum sc_simplicity least, const ch
     return true;
 }
 
+/* The general way of the record of an event, if the quick one (cuEventRecord_simply) has refused.
+ */
 SC_SIMPLE_PAIR(cuEventRecord, _ptsz, (CUevent event, CUstream stream), (event, stream))
 {
     SC_SIMPLY_BUT_HEARD(cuEventRecord, (event, stream));
@@ -224,6 +226,7 @@ SC_SIMPLE_PAIR(cuEventRecord, _ptsz, (CUevent event, CUstream stream), (event, s
     return end_recording(&recording, real(event, stream), event, 0);
 }
 
+/* The general way of the record of an event with flags, which may make it a node of a graph. */
 SC_SIMPLE_PAIR(cuEventRecordWithFlags, _ptsz, (CUevent event, CUstream stream, unsigned flags),
                (event, stream, flags))
 {
@@ -393,6 +396,10 @@ SC_INLINED bool cuStreamWaitEvent_simply(enum sc_simplicity least, const char *a
     return true;
 }
 
+/* The general way of a stream's wait for an event, if the quick one (cuStreamWaitEvent_simply) has
+ * refused. A wait of the legacy stream for an event of an open capture is left out
+ * (sc_detour_begin_wait returns true), since it would break the capture. Earlier copies get their
+ * mark before the wait: a later one may occur late. */
 SC_SIMPLE_PAIR(cuStreamWaitEvent, _ptsz, (CUstream handle, CUevent event, unsigned flags),
                (handle, event, flags))
 {
@@ -432,6 +439,7 @@ static struct sc_point context_point(CUcontext handle)
                    : (struct sc_point){0};
 }
 
+/* Wrapper: the event stands for the work of all streams of the context. */
 CUresult cuCtxRecordEvent(CUcontext context, CUevent event)
 {
     SC_WRAPPER(cuCtxRecordEvent);
@@ -439,6 +447,7 @@ CUresult cuCtxRecordEvent(CUcontext context, CUevent event)
     return end_context_record(call, event, &point, real(context, event));
 }
 
+/* Wrapper: the event stands for the work of all streams of the green context. */
 CUresult cuGreenCtxRecordEvent(CUgreenCtx green, CUevent event)
 {
     SC_WRAPPER(cuGreenCtxRecordEvent);
@@ -502,6 +511,7 @@ static CUresult end_context_wait(const struct sc_call *call, struct context_wait
     return result;
 }
 
+/* Wrapper: all streams of the context, also future ones, come after the event. */
 CUresult cuCtxWaitEvent(CUcontext context, CUevent event)
 {
     SC_WRAPPER(cuCtxWaitEvent);
@@ -509,6 +519,7 @@ CUresult cuCtxWaitEvent(CUcontext context, CUevent event)
     return end_context_wait(call, &wait, real(context, event));
 }
 
+/* Wrapper: all streams of the green context, also future ones, come after the event. */
 CUresult cuGreenCtxWaitEvent(CUgreenCtx green, CUevent event)
 {
     SC_WRAPPER(cuGreenCtxWaitEvent);

@@ -68,6 +68,8 @@ static CUresult end_add_node(const struct sc_call *call, CUresult result, const 
     return note_added(result, graph);
 }
 
+/* Adds a node of any type. The child graph in `params` is read before the call, since the driver
+ * puts its own clone there. */
 CUresult cuGraphAddNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
                         size_t count, CUgraphNodeParams *params)
 {
@@ -77,6 +79,7 @@ CUresult cuGraphAddNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dep
     return end_add_node(call, result, node, graph, params, child);
 }
 
+/* Adds a node of any type, with edges of a kind. The child graph is read before the call. */
 SC_VERSIONS(cuGraphAddNode_v2, cuGraphAddNode_v3,
             (CUgraphNode * node, CUgraph graph, const CUgraphNode *dependencies,
              const CUgraphEdgeData *edges, size_t count, CUgraphNodeParams *params),
@@ -99,12 +102,16 @@ static CUresult note_changed(CUresult result)
     return result;
 }
 
+/* Wrapper of the driver's function (`real`). What a kernel node does with memory is noted when the
+ * graph is instantiated, so a change only matters to captures. */
 CUresult cuGraphKernelNodeSetParams(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v1 *params)
 {
     SC_WRAPPER(cuGraphKernelNodeSetParams);
     return note_changed(real(node, params));
 }
 
+/* Wrapper of the driver's function (`real`). What a kernel node does with memory is noted when the
+ * graph is instantiated, so a change only matters to captures. */
 CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v2 *params)
 {
     SC_WRAPPER(cuGraphKernelNodeSetParams_v2);
@@ -148,7 +155,8 @@ CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode node, const CUDA_KERNEL_NODE_
     }
 #include "interpose/driver/api.def"
 
-/* The program learns the handle of a child graph, by which it may add nodes there. */
+/* The program learns the handle of a child graph, by which it may add nodes there. From now on such
+ * nodes count as nodes of the graphs around, too. */
 CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode node, CUgraph *child)
 {
     SC_WRAPPER(cuGraphChildGraphNodeGetGraph);

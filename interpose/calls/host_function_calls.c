@@ -190,6 +190,8 @@ static CUresult end_refused(struct launch *launch, CUresult result)
     return end_launch(launch, result);
 }
 
+/* Wrapper of an old way to launch a host function. On a private stream (a detour) the callback is
+ * still given the stream that the program has named. */
 SC_PAIR(cuStreamAddCallback, _ptsz,
         (CUstream stream, CUstreamCallback callback, void *data, unsigned flags),
         (stream, callback, data, flags))

@@ -317,6 +317,8 @@ SC_INLINED void add_lone_range(struct sc_issue *issue, enum sc_direction directi
                         time_of_lone_range(issue, direction, hull_bytes));
 }
 
+/* Adds the only host memory of an operation, in rows, unless nothing is to be noted of the
+ * operation. */
 void sc_issue_add_host_shape(struct sc_issue *issue, enum sc_direction direction,
                              const struct sc_shape *shape)
 {
@@ -324,12 +326,14 @@ void sc_issue_add_host_shape(struct sc_issue *issue, enum sc_direction direction
         add_lone_range(issue, direction, shape);
 }
 
+/* Sets the gaps within the rows (the fold) of the uses that were added from index `from` on. */
 void sc_issue_set_fold(struct sc_issue *issue, unsigned from, const struct sc_fold *fold)
 {
     for (unsigned i = from; i < issue->host_count; i++)
         issue->host[i].fold = *fold;
 }
 
+/* Adds the only host memory of an operation, which is contiguous. */
 void sc_issue_add_host(struct sc_issue *issue, enum sc_direction direction, const void *address,
                        size_t size_bytes)
 {
@@ -666,6 +670,8 @@ SC_INLINED void judge_and_order(struct sc_issue *issue)
         sc_device_uses_judge(&issue->uses, issue->call, issue->stream, healing_of(issue));
 }
 
+/* Judges one operation of a call that issues several, and in mode=fix makes the stream wait for
+ * what conflicts. The caller begins the call on the stream itself. An empty copy is no work. */
 void sc_issue_judge_and_order(struct sc_issue *issue)
 {
     if (issue->stream && !issue->is_empty)

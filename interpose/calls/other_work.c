@@ -169,6 +169,7 @@ SC_INLINED bool cuLaunchKernel_simply(enum sc_simplicity least, const char *api,
     return true;
 }
 
+/* The general way of a kernel launch, if the quick one (cuLaunchKernel_simply) has refused. */
 SC_SIMPLE_PAIR(cuLaunchKernel, _ptsz,
                (CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
                 unsigned bz, unsigned shared, CUstream stream, void **parameters, void **extra),
@@ -261,6 +262,7 @@ SC_SIMPLE_PAIR(cuLaunchKernelEx, _ptsz,
     return result;
 }
 
+/* Wrapper of a cooperative launch, which is noted as any kernel. */
 SC_PAIR(cuLaunchCooperativeKernel, _ptsz,
         (CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
          unsigned shared, CUstream stream, void **parameters),

@@ -62,11 +62,14 @@ QUESTION(cuStreamGetCtx, CUcontext, current_context())
 
 /* ---- the answer is not known: a refusal is only reported ---- */
 
+/* Wrapper: only reports that the driver has refused the question because of a capture. The library
+ * does not know the id of the legacy stream. */
 SC_PAIR(cuStreamGetId, _ptsz, (CUstream stream, unsigned long long *id), (stream, id))
 {
     return sc_permit_report_refused(call, real(stream, id));
 }
 
+/* Wrapper: only reports that the driver has refused the question because of a capture. */
 SC_PAIR(cuStreamGetCtx_v2, _ptsz, (CUstream stream, CUcontext *context, CUgreenCtx *green),
         (stream, context, green))
 {

@@ -30,7 +30,7 @@ struct beginning {
 /* Called before the driver begins a capture: adds it to the list of open captures, and keeps
  * operations of other threads off the legacy stream meanwhile (the gate), since they would break
  * it. Even while the library is inactive, or for an unknown stream, it is noted that the process
- * has captured: from then on no call is simple. */
+ * has captured: from then on no call takes a quick way. */
 static struct beginning begin_capture(const struct sc_call *call, CUstream handle,
                                       CUstreamCaptureMode mode, bool to_graph) SC_UNFOLLOWED
 {

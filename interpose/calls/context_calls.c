@@ -108,7 +108,7 @@ void sc_context_calls_note_end(CUcontext handle)
 
 /* Called when the driver has ended the context: ends its work (once more, if CUPTI told of the end
  * before), and frees all that the library has kept for it: snapshots, pinned memory, open captures,
- * streams, marks. */
+ * streams, and marks (events by which completion is learnt). */
 static void end_context(struct sc_context *context)
 {
     if (atomic_exchange(&context->gone, true))
@@ -152,8 +152,8 @@ static void make_quiet(struct sc_context *context)
     sc_streams_each_ever(context, await_lock, &deadline);
 }
 
-/* Undoes make_quiet: the library may make calls in the context again. Waits for detours that its
- * streams have owed meanwhile are made now. */
+/* Undoes make_quiet: the library may make calls in the context again. Waits that its streams could
+ * not make meanwhile, for operations on a private stream (detours), are made now. */
 static void end_quiet(struct sc_context *context)
 {
     SC_ASSERT(atomic_load(&context->quiet) != 0);

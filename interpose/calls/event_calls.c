@@ -171,8 +171,8 @@ SC_INLINED struct sc_event_number begin_simple_record(struct sc_stream_record *s
                                         : sc_unfinished_lone_record(stream)};
 }
 
-/* Called when the driver has answered a record that begin_simple_record has begun. After a refusal
- * the event keeps what it stood for; a refusal because of a capture is reported. */
+/* Called when the driver has answered a record that begin_simple_record has begun (the quick way).
+ * After a refusal the event keeps what it stood for; a refusal because of a capture is reported. */
 SC_INLINED void end_simple_record(const struct sc_call *call, CUevent event,
                                   const struct sc_event_number *record, CUresult result)
 {
@@ -398,8 +398,9 @@ SC_INLINED bool cuStreamWaitEvent_simply(enum sc_simplicity least, const char *a
 
 /* The general way of a stream's wait for an event, if the quick one (cuStreamWaitEvent_simply) has
  * refused. A wait of the legacy stream for an event of an open capture is left out
- * (sc_detour_begin_wait returns true), since it would break the capture. Earlier copies get their
- * mark before the wait: a later one may occur late. */
+ * (sc_detour_begin_wait then returns true), since it would break the capture and has nothing to
+ * wait for. Earlier copies get their mark (an event by which completion is learnt) before the wait:
+ * a later one may occur late. */
 SC_SIMPLE_PAIR(cuStreamWaitEvent, _ptsz, (CUstream handle, CUevent event, unsigned flags),
                (handle, event, flags))
 {
@@ -422,8 +423,8 @@ SC_SIMPLE_PAIR(cuStreamWaitEvent, _ptsz, (CUstream handle, CUevent event, unsign
  * ---- */
 
 /* Called when the driver has answered the record of an event for a whole context: the event stands
- * for `point` from now on. The driver refuses such a record while any stream of the context
- * captures; that is reported. Returns `result`. */
+ * for `point`, all work of the context by then, from now on. The driver refuses such a record while
+ * any stream of the context captures; that is reported. Returns `result`. */
 static CUresult end_context_record(const struct sc_call *call, CUevent event,
                                    struct sc_point *point, CUresult result)
 {

@@ -69,7 +69,7 @@ static CUresult end_add_node(const struct sc_call *call, CUresult result, const 
 }
 
 /* Adds a node of any type. The child graph in `params` is read before the call, since the driver
- * puts its own clone there. */
+ * may put another handle there. */
 CUresult cuGraphAddNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
                         size_t count, CUgraphNodeParams *params)
 {
@@ -79,7 +79,8 @@ CUresult cuGraphAddNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dep
     return end_add_node(call, result, node, graph, params, child);
 }
 
-/* Adds a node of any type, with edges of a kind. The child graph is read before the call. */
+/* Adds a node of any type, by edges that say what part of a node they wait for. The child graph in
+ * `params` is read before the call, since the driver may put another handle there. */
 SC_VERSIONS(cuGraphAddNode_v2, cuGraphAddNode_v3,
             (CUgraphNode * node, CUgraph graph, const CUgraphNode *dependencies,
              const CUgraphEdgeData *edges, size_t count, CUgraphNodeParams *params),
@@ -103,7 +104,8 @@ static CUresult note_changed(CUresult result)
 }
 
 /* Wrapper of the driver's function (`real`). What a kernel node does with memory is noted when the
- * graph is instantiated, so a change only matters to captures. */
+ * graph is instantiated, so only those have to be told who look for work that captured graphs lack
+ * (SC305). */
 CUresult cuGraphKernelNodeSetParams(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v1 *params)
 {
     SC_WRAPPER(cuGraphKernelNodeSetParams);
@@ -111,7 +113,8 @@ CUresult cuGraphKernelNodeSetParams(CUgraphNode node, const CUDA_KERNEL_NODE_PAR
 }
 
 /* Wrapper of the driver's function (`real`). What a kernel node does with memory is noted when the
- * graph is instantiated, so a change only matters to captures. */
+ * graph is instantiated, so only those have to be told who look for work that captured graphs lack
+ * (SC305). */
 CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v2 *params)
 {
     SC_WRAPPER(cuGraphKernelNodeSetParams_v2);

@@ -70,7 +70,7 @@
 #include "common/poison.h"
 
 /* One launch, from before the driver's call until the launch is noted. What is said of nodes is of
- * the exec's nodes. */
+ * those of the instantiated graph (the exec). */
 struct launch {
     struct sc_launch_uses uses; /* what it does with memory; `stream` NULL: nothing is to be done */
     bool records;               /* a node records an event */
@@ -153,7 +153,8 @@ static void copy_results_to_stacks(const struct launch *launch)
 /* ---- before the call ---- */
 
 /* Does the library see the end of every wait for the host that the launch comes after: on its
- * stream, before the exec's last launch, and before events for which nodes wait? */
+ * stream, before the last launch of the same exec (instantiated graph), and before events for which
+ * nodes wait? */
 static bool is_order_before_seen(const struct launch *launch)
 {
     struct sc_order_call ordered;
@@ -491,9 +492,9 @@ static void forget_notices(struct launch *launch)
 }
 
 /* Called when the driver has answered: records an accepted launch, and what follows from it (memory
- * that it allocates, its entry in the history, a wait for the host with unseen end). If the call
- * has waited for its stream, results are copied to local variables, and the stream's work is known
- * done. Returns `result`. */
+ * that it allocates, its entry in the history for the post-mortem, a wait for the host with unseen
+ * end). If the call has waited for its stream, results are copied to local variables, and the
+ * stream's work is known done. Returns `result`. */
 static __attribute__((noinline)) CUresult end_launch(struct launch *launch, CUgraphExec exec,
                                                      CUstream stream, CUresult result)
 {

@@ -263,8 +263,8 @@ static bool take_if_more_freed(struct sc_host_memory_room *room)
 }
 
 /* Decides whether a refused allocation is tried once more although nothing was given back: another
- * thread may be about to give back what is held. That is so a few times for each allocation, after
- * a pause of a millisecond. */
+ * thread may be about to give back memory that the program has freed and the library holds. That is
+ * so a few times for each allocation, after a pause of a millisecond. */
 static bool may_retry_idle(struct sc_host_memory_room *room)
 {
     const struct timespec pause = {0, PAUSE_NS};
@@ -603,8 +603,9 @@ static void book_as_left(const struct giving_back *giving)
     sc_memory_left(&giving->memory, /*taken=*/true);
 }
 
-/* If the driver is not called for this free (`kept`), ends its permit here: while a stream
- * captures, the driver would have refused the call, and that is reported. Returns `kept`. */
+/* If the driver is not called for this free (`kept`), ends its permit (the relaxed capture mode)
+ * here: while a stream captures, the driver would have refused the call, and that is reported.
+ * Returns `kept`. */
 static bool end_permit_if(struct giving_back *giving, bool kept)
 {
     if (kept)

@@ -850,7 +850,8 @@ static uint64_t stripes_to_lock(const struct sc_op_info *op)
     return op->is_simple ? stripes : stripes & ~UINT64_C(1);
 }
 
-/* What one call's operations come to, for the mark and the times that are noted behind them. */
+/* What one call's operations come to: for the mark (an event by which completion is learnt) and the
+ * times that are noted behind them. */
 struct recorded {
     size_t size_bytes;
     bool has_uncopied; /* the device reads or writes at least one where the program has it */
@@ -896,8 +897,9 @@ record_ops(struct sc_issue *issue, struct sc_issue_ops *ops, uint32_t stack, uin
     return all;
 }
 
-/* Records the operations of an accepted call as sc_issue_end does, but no mark behind them: the
- * caller records one for many calls. Returns the sum of their bytes. */
+/* Records the operations of an accepted call as sc_issue_end does, but no mark (an event by which
+ * completion is learnt) behind them: the caller records one for many calls. Returns the sum of
+ * their bytes. */
 size_t sc_issue_record(struct sc_issue *issue, struct sc_issue_ops *ops, uint32_t stack,
                        uint64_t now_ticks)
 {
@@ -906,7 +908,8 @@ size_t sc_issue_record(struct sc_issue *issue, struct sc_issue_ops *ops, uint32_
 
 /* Records a simple copy, which the driver has accepted, as any other operation. Called if the quick
  * way has failed: the pages to protect have still to be chosen, or another thread has issued
- * something meanwhile. `ops`: the copy's description, which gets its ticket. */
+ * something meanwhile. `ops`: the copy's description, which gets its ticket (place on the stream).
+ */
 static __attribute__((noinline)) void record_as_any(const struct sc_call *call,
                                                     struct sc_stream_record *stream,
                                                     const struct sc_simple_copy *copy,
@@ -971,7 +974,8 @@ static void note_in_history(const struct sc_issue *issue, uint32_t stack, uint64
 
 /* Notes an accepted call that is no operation on host memory, such as a memset of device memory:
  * that the queue of a blocking stream, or of the legacy stream, has work in it, and an entry of the
- * history with the number of the stream's next operation, before which it is done. */
+ * history (for the post-mortem of a lost context) with the number of the stream's next operation,
+ * before which it is done. */
 static void note_device_work(const struct sc_issue *issue)
 {
     uint64_t now = sc_unfinished_now(issue->stream);
@@ -980,8 +984,8 @@ static void note_device_work(const struct sc_issue *issue)
     note_in_history(issue, 0, now, next_number(issue->stream));
 }
 
-/* Notes in the history an accepted call without an operation on host memory: as done, or as work
- * that the device has still to do. */
+/* Notes in the history (for the post-mortem of a lost context) an accepted call without an
+ * operation on host memory: as done, or as work that the device has still to do. */
 static __attribute__((noinline)) void note_unrecorded(const struct sc_issue *issue)
 {
     if (is_over_in_call(issue))
@@ -991,8 +995,9 @@ static __attribute__((noinline)) void note_unrecorded(const struct sc_issue *iss
 }
 
 /* Records an accepted call with operations on host memory: the operations with the call's stack, an
- * entry of the history, that the stream's queue has work in it, a mark behind them if one is due
- * (an event by which their completion is learnt), and the call's uses of device memory. */
+ * entry of the history (for the post-mortem), that the stream's queue has work in it, a mark behind
+ * them if one is due (an event by which their completion is learnt), and the call's uses of device
+ * memory. */
 SC_INLINED void record_issue(struct sc_issue *issue)
 {
     struct sc_issue_ops ops;
@@ -1010,9 +1015,10 @@ SC_INLINED void record_issue(struct sc_issue *issue)
                                 &ops.of[0]);
 }
 
-/* Does once for a call what follows its operations: an entry in the history, page protection, the
- * note that the stream's queue has work, and a mark if one is due. Work without a recorded
- * operation has the number of the stream's next operation: it is done before that one. */
+/* Does once for a call what follows its operations: an entry in the history (for the post-mortem),
+ * page protection, the note that the stream's queue has work, and a mark (an event by which
+ * completion is learnt) if one is due. Work without a recorded operation has the number of the
+ * stream's next operation: it is done before that one. */
 void sc_issue_finish_call(const struct sc_issued_call *issued)
 {
     struct sc_stream_record *stream = issued->stream;

@@ -34,7 +34,8 @@
 
 /* Has the program freed the memory of this run (memory that the graph's nodes use), and the library
  * not kept it? Then it may have a new owner by now, whom no report may accuse. In mode=fix the
- * library keeps such memory, except in a replay, where the free was made already. */
+ * library keeps such memory, except where a free came through no wrapper (a replay), and was made
+ * already. */
 static bool may_be_reused(const struct sc_graph_use *run)
 {
     return run->freed && (sc_options.mode != SC_MODE_FIX || sc_replaying_is_on());
@@ -111,9 +112,10 @@ static size_t record_run(const struct sc_launch_uses *launch, const struct sc_gr
     return size_bytes;
 }
 
-/* Quick way for an exec that is launched again on the same stream: records its first runs from what
- * its last launch has recorded, up to the first run that has changed since. Returns how many it has
- * recorded; *size_bytes: the sum of their bytes. */
+/* Quick way for an instantiated graph that is launched again on the same stream: records its first
+ * runs (adjoining memory that nodes use) from what its last launch has recorded, up to the first
+ * run that has changed since. Returns how many it has recorded; *size_bytes: the sum of their
+ * bytes. */
 static uint32_t reissue_unchanged(const struct sc_launch_uses *launch, uint32_t stack,
                                   size_t *size_bytes)
 {
@@ -271,9 +273,9 @@ static size_t record_stages(const struct sc_launch_uses *launch, struct sc_op_in
 }
 
 /* Records a launch in which no node tells the host how far it has come: all uses of device memory
- * share one ticket, and each run of host memory becomes an operation. An exec that is launched
- * again takes a quick way; `is_noted`: that way has noted the launch itself as well. Returns the
- * bytes of host memory. */
+ * share one ticket (place on the stream), and each run of host memory becomes an operation. A graph
+ * that is launched again takes a quick way; `is_noted`: that way has noted the launch itself as
+ * well. Returns the bytes of host memory. */
 static size_t record_at_once(const struct sc_launch_uses *launch, struct sc_op_info *moment,
                              bool *is_noted)
 {
@@ -288,9 +290,9 @@ static size_t record_at_once(const struct sc_launch_uses *launch, struct sc_op_i
 }
 
 /* Called behind an accepted launch: records what the graph's nodes do with memory, stage by stage
- * if nodes tell the host how far the launch has come; then protects pages, records a mark if one is
- * due, and notes the launch itself. `moment`: what the launch's uses have in common; ticks 0: not
- * set yet, since kernels have recorded none. */
+ * if nodes tell the host how far the launch has come; then protects pages, records a mark (an event
+ * by which completion is learnt) if one is due, and notes the launch itself. `moment`: what the
+ * launch's uses have in common; ticks 0: not set yet, since kernels have recorded none. */
 void sc_launch_uses_record(const struct sc_launch_uses *launch, struct sc_op_info *moment)
 {
     const struct sc_op_info given = *moment;
@@ -314,8 +316,9 @@ void sc_launch_uses_record(const struct sc_launch_uses *launch, struct sc_op_inf
 
 /* ---- of nodes among themselves ---- */
 
-/* Called at a launch: reports pairs of nodes of the exec that use the same device memory, at least
- * one writing, and that no path of edges orders. Each pair is reported once. */
+/* Called at a launch: reports pairs of nodes of the instantiated graph that use the same device
+ * memory, at least one writing, and of which neither comes before the other by the graph's edges.
+ * Each pair is reported once. */
 void sc_launch_uses_report_races(const struct sc_launch_uses *launch)
 {
     struct sc_graph_race race;

@@ -26,8 +26,8 @@ static CUcontext current_context(void)
 
 /* Begins a question about the stream. Returns true if the wrapper has to answer in the driver's
  * place: the question is about the legacy stream, and would break a capture of a blocking stream.
- * Also initialises `detour`, which sc_detour_end needs in any case. With `answer` NULL the driver
- * is asked, which refuses the argument. */
+ * Also initialises `detour`, by which sc_detour_end reports that. With `answer` NULL the driver is
+ * asked, which refuses the argument. */
 static bool begin_answer(struct sc_detour *detour, const struct sc_call *call, CUstream stream,
                          const void *answer)
 {

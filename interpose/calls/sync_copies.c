@@ -128,10 +128,10 @@ static struct sc_device_uses uses_of(const struct copy *copy)
 }
 
 /* Judges what a copy for which the host waits does with device memory, if that is watched: in
- * mode=fix the host first waits for what conflicts. Called before a detour begins, since a wait
- * within one would hold up threads that begin a capture. Other copies are judged by begin_uses.
- * Left out are copies that come after everything (peer copies), whose order is not known, or that
- * the driver refuses, since their default stream captures. */
+ * mode=fix the host first waits for what conflicts. Called before a detour begins (a copy on a
+ * private stream), since a wait within one would keep threads waiting that begin a capture. Other
+ * copies are judged by begin_uses. Left out are copies that come after everything (peer copies),
+ * whose order is not known, or that the driver refuses, since their default stream captures. */
 static void judge_uses(const struct copy *copy)
 {
     if (!sc_track_watches_device(&sc_track) || copy->sides.is_empty || !blocks_host(copy) ||
@@ -186,9 +186,9 @@ static void begin_device_work(struct sc_sync *sync, struct sc_stream_record *str
     sc_marks_note_tail(stream);
 }
 
-/* Called before the driver's call, if no detour is made: begins the copy on the default stream.
- * What follows depends on whether the host waits in the call: then all earlier work of the stream
- * will be known done. An empty copy is no work. */
+/* Called before the driver's call, if the copy is not made on a private stream (a detour): begins
+ * the copy on the default stream. What follows depends on whether the host waits in the call: then
+ * all earlier work of the stream will be known done. An empty copy is no work. */
 static void begin_call(struct copy *copy)
 {
     struct sc_stream_record *stream = copy->sides.is_empty ? NULL : default_stream(copy);

@@ -518,7 +518,8 @@ void sc_beside_note_node_changed(void)
     sc_frozen_note_changed(&frozen);
 }
 
-/* Notes a launch of the exec by this thread: it reads memory that is watched, or may write it. */
+/* Notes a launch of an instantiated graph (exec) by this thread: it reads memory that is watched,
+ * or may write it. */
 static void note_launch(uintptr_t exec)
 {
     BESIDE_LOCKED();

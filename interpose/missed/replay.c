@@ -84,7 +84,7 @@ typedef void cuProfilerStop_params;
  * the first run only orders, in mode=fix; AROUND: the first run notes what is gone afterwards. */
 enum when { NEVER, BEFORE, AFTER, BOTH, AROUND };
 
-/* How calls of one callback id are replayed. */
+/* How calls of one kind (a callback id of CUPTI) are replayed if they come through no wrapper. */
 struct replay {
     void (*note)(const void *parameters);
     enum when when;
@@ -162,8 +162,8 @@ void sc_replay(const struct sc_missed_call *call, bool entering)
     sc_replaying = (struct sc_replaying){.armed = false};
 }
 
-/* Returns CUPTI's ids of all calls that can be replayed, for cupti_hooks/, which has CUPTI report
- * them. */
+/* Returns CUPTI's ids of all calls of which the wrapper can be run if they come through none, for
+ * cupti_hooks/, which has CUPTI report them. */
 const uint16_t *sc_replay_ids(size_t *count)
 {
     static uint16_t ids[REPLAYS];

@@ -271,7 +271,8 @@ CUresult cuGraphExecHostNodeSetParams(CUgraphExec exec, CUgraphNode node,
     return result;
 }
 
-/* Notes that a node of an exec runs the child graph `child` from now on. */
+/* Notes that a node of an exec (an instantiated graph) runs the child graph `child` from now on.
+ * The driver is asked for the child's nodes, if it can be. */
 static void note_child(const struct sc_graph_call *by, CUgraphNode node, CUgraph child)
 {
     if (sc_driver_nodes_can_be_asked())

@@ -366,10 +366,11 @@ static __attribute__((noinline)) void note_allocations(const struct launch *laun
  * These are not inlined, so that their locals do not stand on the stack while the driver is called.
  */
 
-/* Called before the driver's call. Nothing is noted on a stream that captures, where the driver
- * refuses a launch. A replay before the driver's call (of a launch that came through no wrapper)
- * only makes the stream wait for what conflicts: a second run behind the call notes the launch. Its
- * device memory is left to that run. */
+/* Called before the driver's call: finds what is known of the graph, judges what its nodes do with
+ * memory, and begins the launch as a call on its stream. Nothing is noted on a stream that
+ * captures, where the driver refuses a launch. A replay before the driver's call (of a launch that
+ * came through no wrapper) only makes the stream wait for what conflicts: a second run behind the
+ * call notes the launch. Its device memory is left to that run. */
 static __attribute__((noinline)) void begin_launch(struct launch *launch, CUgraphExec exec,
                                                    CUstream stream)
 {
@@ -393,8 +394,9 @@ static __attribute__((noinline)) void begin_launch(struct launch *launch, CUgrap
         report_freed(launch);
     if (launch->uses.graph && launch->uses.graph->stack_count)
         check_stack_uses(launch);
+    /* What lies behind host nodes that are watched is judged by begin_host_nodes. */
     sc_launch_uses_judge(&launch->uses, launch->watches ? SC_RUNS_FREE : SC_RUNS_ALL);
-    if (launch->has_kernels)
+    if (launch->has_kernels) /* a kernel may write any managed memory */
         sc_work_may_write(launch->uses.call, launch->uses.stream, launch->uses.last,
                           launch->seen && !launch->uses.awaits_events);
     judge_races_and_kernels(launch);
@@ -404,8 +406,7 @@ static __attribute__((noinline)) void begin_launch(struct launch *launch, CUgrap
 }
 
 /* Called behind a launch that has waited for its stream: the host knows the stream's work to be
- * done.
- */
+ * done. */
 static void end_wait_for_stream(const struct launch *launch, CUstream stream)
 {
     struct sc_sync sync;

@@ -921,9 +921,9 @@ static __attribute__((noinline)) void record_as_any(const struct sc_call *call,
     record_ops(&issue, ops, copy->stack, copy->ticks);
 }
 
-/* Records a simple copy that the driver has accepted: by the quick way, or else as any other
- * operation. A copy to the host that nobody guards is counted as not watched. Returns the copy's
- * place on its stream. */
+/* Records a simple copy (one that takes the quick way, calls/simple_copies.h), which the driver has
+ * accepted: with few steps if possible, or else as any other operation. A copy to the host that
+ * nobody guards is counted as not watched. Returns the copy's place on its stream. */
 uint64_t sc_issue_record_simple_copy(const struct sc_call *call, struct sc_stream_record *stream,
                                      const struct sc_simple_copy *copy)
 {

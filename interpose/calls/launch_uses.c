@@ -193,8 +193,8 @@ static void judge_device(const struct sc_launch_uses *launch, int which,
 }
 
 /* Records the uses of device memory of an accepted launch, all with one ticket (place on the
- * stream), which is stored in `moment`. `which`: which runs (SC_RUNS_... or the number of a stage).
- * Returns false if there are none. */
+ * stream), which is stored in `moment`. `which`: which runs (adjoining memory that nodes use;
+ * SC_RUNS_... or the number of a stage). Returns false if there are none. */
 static bool note_device(const struct sc_launch_uses *launch, int which, struct sc_op_info *moment)
 {
     struct sc_device_use uses[SC_DEVICE_USES_AT_ONCE];
@@ -289,10 +289,12 @@ static size_t record_at_once(const struct sc_launch_uses *launch, struct sc_op_i
     return size_bytes + record_host(launch, SC_RUNS_IN_FLIGHT, &at, moment->stack);
 }
 
-/* Called behind an accepted launch: records what the graph's nodes do with memory, stage by stage
- * if nodes tell the host how far the launch has come; then protects pages, records a mark (an event
- * by which completion is learnt) if one is due, and notes the launch itself. `moment`: what the
- * launch's uses have in common; ticks 0: not set yet, since kernels have recorded none. */
+/* Called behind an accepted launch of a graph that uses host memory (`graph`) or device memory that
+ * is watched (`has_device`): records what its nodes do there, stage by stage if nodes tell the host
+ * how far the launch has come. For host memory it then protects pages, records a mark (an event by
+ * which completion is learnt) if one is due, and notes the launch itself, unless that is done
+ * already. `moment`: what the launch's uses have in common; ticks 0: not set yet, since kernels
+ * have recorded none. */
 void sc_launch_uses_record(const struct sc_launch_uses *launch, struct sc_op_info *moment)
 {
     const struct sc_op_info given = *moment;

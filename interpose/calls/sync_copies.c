@@ -384,7 +384,8 @@ static struct sc_copy_sides sides_of(struct sc_copy_side dst, struct sc_copy_sid
     return (struct sc_copy_sides){.src = src, .dst = dst, .is_empty = bytes == 0};
 }
 
-/* Returns the sides as those of a peer copy, with the contexts whose work it orders, which matter
+/* Returns the sides marked as those of a peer copy (is_serialized: it comes after all earlier work
+ * of its contexts, and before all later work), with the contexts whose work it orders. These matter
  * only where device memory is watched. Within one context such a copy does not wait for
  * non-blocking streams, although its contract says so (docs/driver.md, Synchronous copies): it
  * orders nothing. */

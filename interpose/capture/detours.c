@@ -40,8 +40,8 @@ static bool is_of_other_thread(const struct sc_stream_record *stream)
 }
 
 /* Is it a blocking stream that this thread can name? An operation that is made on the private
- * stream in place of the legacy one (a detour) has to come after and before the work of such
- * streams. */
+ * stream in place of the legacy one (a detour) comes after the earlier work of such streams, and
+ * before their later work. */
 static bool is_own_blocking(const struct sc_stream_record *stream)
 {
     return stream->kind == SC_STREAM_BLOCKING && !stream->gone && !is_of_other_thread(stream);

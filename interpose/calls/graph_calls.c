@@ -221,8 +221,9 @@ static CUresult end_bodies(struct sc_conditional_bodies *bodies, CUresult result
     return result;
 }
 
-/* Called when the driver has answered: removes the record that was taken off its handle, or puts it
- * back if the driver has refused. Returns `result`. */
+/* Called when the driver has answered the destruction of a graph or exec: removes its record, which
+ * sc_graph_calls_begin_destroy has taken off the handle, or puts it back if the driver has refused.
+ * `known` 0: there is none. Returns `result`. */
 CUresult sc_graph_calls_end_destroy(uint32_t known, CUresult result)
 {
     if (known && result != CUDA_SUCCESS)

@@ -38,10 +38,10 @@
 typedef void note_exec(const struct sc_graph_call *by, CUgraph graph,
                        const struct sc_stack_sources *redirects);
 
-/* Called when the driver has answered a call that makes an exec of `graph`, or updates one by it.
- * During the call some nodes of the graph read copies of stack memory (`redirects`): the program's
- * graph gets its own parameters back. Then `note` notes what the exec's nodes do. Returns `result`.
- */
+/* Called when the driver has answered a call that instantiates `graph` as `exec`, or updates `exec`
+ * by it. During the call some nodes of the graph read copies of stack memory (`redirects`): the
+ * program's graph gets its own parameters back. Then `note` notes what the exec's nodes do. Returns
+ * `result`. */
 static CUresult end_made(CUresult result, struct sc_stack_sources *redirects,
                          const struct sc_call *call, CUgraphExec exec, CUgraph graph,
                          note_exec *note)
@@ -372,7 +372,9 @@ CUresult cuGraphNodeSetEnabled(CUgraphExec exec, CUgraphNode node, unsigned enab
     return note_changed(result, exec);
 }
 
-/* Destroys an instantiated graph (an exec). Its launches may still run. */
+/* Destroys an instantiated graph (an exec), whose launches may still run: drops what is known of
+ * it, and its entry in the ledger of memory. Its user objects may tell the host when its last
+ * launch is done. */
 CUresult cuGraphExecDestroy(CUgraphExec exec)
 {
     SC_WRAPPER(cuGraphExecDestroy);

@@ -495,7 +495,8 @@ static void forget_notices(struct launch *launch)
 /* Called when the driver has answered: records an accepted launch, and what follows from it (memory
  * that it allocates, its entry in the history for the post-mortem, a wait for the host with unseen
  * end). If the call has waited for its stream, results are copied to local variables, and the
- * stream's work is known done. Returns `result`. */
+ * stream's work is known done. Without host memory (`uses.graph` NULL) the launch has no number of
+ * its own: it is done before the stream's next operation. Returns `result`. */
 static __attribute__((noinline)) CUresult end_launch(struct launch *launch, CUgraphExec exec,
                                                      CUstream stream, CUresult result)
 {
@@ -527,8 +528,11 @@ static __attribute__((noinline)) CUresult end_launch(struct launch *launch, CUgr
     return result;
 }
 
-/* A launch on the legacy stream while a blocking stream captures is made on a private stream (a
- * detour), since it would break the capture. */
+/* Launches a graph. On the legacy stream while a blocking stream captures, the launch would break
+ * the capture, and is made on a private stream (a detour); on a stream that itself captures it is
+ * refused, which is reported. The last two notes are for those who look for work that captured
+ * graphs lack (SC305), and for the size of the device's heap, which the first launch of a kernel
+ * may fix. */
 SC_PAIR(cuGraphLaunch, _ptsz, (CUgraphExec exec, CUstream stream), (exec, stream))
 {
     struct sc_detour detour;

@@ -540,7 +540,8 @@ SC_INLINED bool may_conflict(const struct sc_issue *issue, const struct sc_host_
 }
 
 /* In mode=fix: makes the call's stream wait for operations in flight that write the memory of the
- * use, or that read what the use writes. */
+ * use, or that read what the use writes, and keeps the driver from reading a small source before
+ * those. */
 SC_INLINED void order_use(const struct sc_issue *issue, const struct sc_host_use *use)
 {
     bool has_known_writers = may_conflict(issue, use);

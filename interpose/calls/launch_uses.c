@@ -181,8 +181,8 @@ static uint32_t next_uses(const struct sc_launch_uses *launch, int which, uint32
 }
 
 /* Judges the launch's uses of device memory before the driver's call, in portions, since there may
- * be thousands. `which`: which runs (SC_RUNS_...); `after`: what the launch comes after besides its
- * stream's work, or NULL. */
+ * be thousands. `which`: which runs (SC_RUNS_...; a run is adjoining memory that nodes use);
+ * `after`: what the launch comes after besides its stream's work, or NULL. */
 static void judge_device(const struct sc_launch_uses *launch, int which,
                          const struct sc_point *after)
 {

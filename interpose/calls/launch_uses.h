@@ -59,8 +59,8 @@ void sc_launch_uses_judge(const struct sc_launch_uses *launch, int which);
  * recorded already (sc_device_uses_call_info), else with ticks 0. */
 void sc_launch_uses_record(const struct sc_launch_uses *launch, struct sc_op_info *moment);
 
-/* Reports pairs of nodes that use the same memory and that no path of edges orders. Each pair is
- * reported once. */
+/* Reports pairs of nodes of the graph that use the same device memory, one writing, and of which
+ * neither comes before the other by the graph's edges (SC501). Each pair is reported once. */
 void sc_launch_uses_report_races(const struct sc_launch_uses *launch);
 
 #endif

@@ -141,7 +141,8 @@ SC_INLINED bool make_simply(enum sc_simplicity least, const char *api, void *sit
     return true;
 }
 
-/* The quick way of cuMemcpyHtoDAsync's wrapper. */
+/* The quick way of cuMemcpyHtoDAsync's wrapper: makes and records the copy, or returns false,
+ * having done nothing. */
 bool sc_simple_copies_upload(enum sc_simplicity least, const char *api, void *site, bool per_thread,
                              CUresult *result, CUdeviceptr target, const void *source,
                              size_t size_bytes, CUstream stream)
@@ -150,7 +151,8 @@ bool sc_simple_copies_upload(enum sc_simplicity least, const char *api, void *si
                        size_bytes, stream);
 }
 
-/* The quick way of cuMemcpyDtoHAsync's wrapper. */
+/* The quick way of cuMemcpyDtoHAsync's wrapper: makes and records the copy, or returns false,
+ * having done nothing. */
 bool sc_simple_copies_download(enum sc_simplicity least, const char *api, void *site,
                                bool per_thread, CUresult *result, void *target, CUdeviceptr source,
                                size_t size_bytes, CUstream stream)

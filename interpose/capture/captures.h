@@ -30,7 +30,7 @@ enum sc_hazard_code;
 struct sc_call;
 struct sc_context;
 
-/* Where a capture began. */
+/* Where a capture began: what a report says of it. */
 struct sc_capture_begin {
     const char *api;
     const char *runtime_api; /* NULL: none, or unknown */

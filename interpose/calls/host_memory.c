@@ -345,8 +345,8 @@ PINS(cuMemHostAlloc, (void **address, size_t bytes, unsigned flags), (address, b
      serve_pinned(address, bytes, flags, call))
 PINS(cuMemAllocHost_v2, (void **address, size_t bytes), (address, bytes), 0,
      serve_pinned(address, bytes, 0, call))
-/* A function from before CUDA 3.2; the others of that time take 32-bit device addresses, and are
- * not wrapped. What it does is up to the driver, so the library's own pages never serve it. */
+/* A function from before CUDA 3.2, the only one of that time that takes no 32-bit device address.
+ * What it does is up to the driver, so the library's own pages never serve it. */
 PINS(cuMemAllocHost, (void **address, unsigned bytes), (address, bytes), 0, false)
 
 /* Allocates managed memory. With CU_MEM_ATTACH_HOST no device is meant to have it at first. */

@@ -91,8 +91,9 @@ static enum sc_before mark_wanted_before(unsigned kind)
 
 /* Called before the driver's call that issues work other than a copy: notes what that work may do
  * (`kind`, SC_WORK_*), and begins the call on its stream. On a stream that captures nothing runs
- * now, so nothing is noted (`work->stream` NULL). Host functions are left out where managed sources
- * are compared: a kernel (MAY_WRITE without TELLS) writes those. */
+ * now, so nothing is noted (`work->stream` NULL). Sources in managed memory are compared before a
+ * kernel (MAY_WRITE without TELLS), and not before a host function: earlier copies are done when it
+ * begins, which is seen. */
 void sc_work_begin(struct sc_work *work, const struct sc_call *call, CUstream handle, unsigned kind)
 {
     sc_thread_stack_learn();

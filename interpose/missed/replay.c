@@ -135,9 +135,10 @@ static bool is_due(const struct replay *replay, const struct sc_missed_call *cal
 }
 
 /* Called at the beginning and at the end of a driver call that came through no wrapper: runs its
- * wrapper for what that records, with the driver's answer in place of a call (at the beginning, an
- * answer that records nothing). Contexts that have ended are dropped first, since the call may use
- * their handles again. Not within a replay: what the wrapper calls is the library's own. */
+ * wrapper for what that records, with the driver's answer in place of a call (at the beginning
+ * there is none yet: CUDA_ERROR_NOT_READY). Behind the call, contexts that have ended are dropped:
+ * the call may have been their end. Not within a replay: what the wrapper calls is the library's
+ * own. */
 void sc_replay(const struct sc_missed_call *call, bool entering)
 {
     if (call->id >= REPLAYS || !sc_active() || sc_replaying_is_on())

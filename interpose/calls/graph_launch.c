@@ -514,8 +514,10 @@ static void forget_notices(struct launch *launch)
 /* Called when the driver has answered: records an accepted launch, and what follows from it (memory
  * that it allocates, its entry in the history for the post-mortem, a wait for the host with unseen
  * end). If the call has waited for its stream, results are copied to local variables, and the
- * stream's work is known done. Without host memory (`uses.graph` NULL) the launch has no number of
- * its own: it is done before the stream's next operation. Returns `result`. */
+ * stream's work is known done. If nodes use pageable memory that only the driver still takes for
+ * registered, it has not waited as the program expects, and the wait is made here. Without host
+ * memory (`uses.graph` NULL) the launch has no number of its own: it is done before the stream's
+ * next operation. Returns `result`. */
 static __attribute__((noinline)) CUresult end_launch(struct launch *launch, CUgraphExec exec,
                                                      CUstream stream, CUresult result)
 {

@@ -239,7 +239,8 @@ static bool works_in_place(const struct sc_issue *issue)
 /* Adds host memory as an operation if the driver uses it after the call (`when`), else as a touch:
  * as memory that the call itself reads or writes. `range->range` is 0 if the memory is pageable, or
  * if another thread has just unregistered it. Pageable memory is used after the call only if the
- * device works with it directly, or by a node, of which the launch decides. */
+ * device works with it directly, or by a node, of which the launch decides. If only the driver
+ * still takes it for registered, the wrapper waits for the device behind the call. */
 static __attribute__((noinline)) void
 add_use_by_time(struct sc_issue *issue, enum sc_direction direction, const struct sc_shape *shape,
                 const struct sc_range_info *range, enum sc_copy_time when)

@@ -28,9 +28,9 @@
 /* How long a wait for an operation lasts before the host functions and kernels are looked at. */
 enum { LOOK_EVERY_NS = 10 * 1000 * 1000 };
 
-/* Returns what is done about a conflict with the operation, for the report. `heals`: mode=fix, and
- * the driver has not made the call yet. A source that the device reads from a snapshot cannot be
- * damaged, so nobody waits for it. */
+/* Returns what is done about an operation that conflicts with what the driver reads or writes
+ * within the call, for the report. `heals`: mode=fix, and the driver has not made the call yet. A
+ * source that the device reads from a snapshot cannot be damaged, so nobody waits for it. */
 static enum sc_action action_on(const struct sc_op_info *op, bool heals)
 {
     if (!heals || !sc_hazards_heals(op))
@@ -45,9 +45,10 @@ static void count_unjudged_touches(enum sc_no_verdict_reason reason, unsigned co
     sc_no_verdicts_add(sc_track_parts.no_verdicts, SC_NO_VERDICT_TOUCHES, reason, count);
 }
 
-/* Reports each operation in flight with which the touch conflicts. A kernel that was found to wait
- * for the program is left out: the touch may be what it waits for. It counts as not judged, and so
- * do conflicts beyond the few that the list has room for. */
+/* Reports each operation in flight with which the touch (what the driver reads or writes within the
+ * call) conflicts. A kernel that was found to wait for the program is left out: the touch may be
+ * what it waits for. It counts as not judged, and so do conflicts beyond the few that the list has
+ * room for. */
 static void report_each(const struct sc_at_once *touch, const struct sc_ops *conflicts, bool heals)
 {
     for (unsigned i = 0; i < sc_ops_count_kept(conflicts); i++)
@@ -108,10 +109,10 @@ static bool is_not_waited_for(const struct sc_op_info *op)
     return !sc_hazards_heals(op) || sc_excuses_kernel_is_waiting(&op->ticket);
 }
 
-/* Makes the host wait for all operations that conflict with the touch, at most stall_limit in all.
- * A search finds at most SC_TRACK_OPS_MAX of them, so it is repeated as long as some have
- * completed: operations that wait for the program are found again each time. Pages of what has
- * completed are unprotected in the end. */
+/* Makes the host wait for all operations that conflict with the touch (what the driver reads or
+ * writes within the call), at most stall_limit in all. A search finds at most SC_TRACK_OPS_MAX of
+ * them, so it is repeated as long as some have completed: operations that wait for the program are
+ * found again each time. Pages of what has completed are unprotected in the end. */
 static void wait_for_all(const struct sc_at_once *touch, const struct sc_op_info *touched)
 {
     uint64_t deadline_ns = sc_now_ns() + sc_options.stall_limit_ns;
@@ -132,10 +133,10 @@ static void wait_for_all(const struct sc_at_once *touch, const struct sc_op_info
     sc_guard_apply(SC_GUARD_ALL);
 }
 
-/* Reports the operations that conflict with the touch, and in mode=fix then waits for them. In this
- * order, and with their certainty decided before the wait (sc_reaper_decide_now): after it they
- * would look as if they had been complete. A replay reports alone, as the driver has made the call.
- */
+/* Reports the operations that conflict with the touch (what the driver reads or writes within the
+ * call), and in mode=fix then waits for them. In this order, and with their certainty decided
+ * before the wait (sc_reaper_decide_now): after it they would look as if they had been complete. A
+ * replay reports alone, as the driver has made the call. */
 static void judge_touch(const struct sc_at_once *touch, const struct sc_op_info *touched)
 {
     bool heals = sc_options.mode == SC_MODE_FIX && !sc_replaying_is_on();
@@ -152,9 +153,9 @@ static void judge_touch(const struct sc_at_once *touch, const struct sc_op_info 
     sc_nvtx_stall_end();
 }
 
-/* Counts the touch as not judged if an operation conflicts with it. Called in place of judge_touch
- * if the stream comes after a wait for the host whose end cannot be seen: the program may then have
- * ordered the two. */
+/* Counts the touch (what the driver reads or writes within the call) as not judged if an operation
+ * conflicts with it. Called in place of judge_touch if the stream comes after a wait for the host
+ * whose end cannot be seen: the program may then have ordered the two. */
 static void count_unjudged(const struct sc_at_once *touch, const struct sc_op_info *touched)
 {
     SC_OPS(conflicts);

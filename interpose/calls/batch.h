@@ -21,10 +21,10 @@ struct sc_batch_source;
 struct sc_call;
 struct sc_stream_record;
 
-/* One copy of a batch. */
+/* One copy of a batch, as sc_batch_describe describes it and batch_copies.c judges it. */
 struct sc_batch_copy {
-    /* as what the two addresses are looked up, set before sc_batch_describe is called: the driver
-     * is asked before the call alone, and not again after it */
+    /* as what kind of memory the two addresses are looked up; set before sc_batch_describe is
+     * called, since the driver is asked about them before the call alone, and not again after it */
     enum sc_side_as src_is, dst_is;
     struct sc_copy_sides sides;
     CUmemcpySrcAccessOrder order;

@@ -311,8 +311,9 @@ static void record_copy(struct sc_batch *batch, size_t index, struct recording *
         sc_beside_uses_note_issued(batch->call, batch->stream, &issue.uses, true, false);
 }
 
-/* Records all copies of an accepted batch, and then once for the whole call: the mark, the entry of
- * the history, the change of protected pages. */
+/* Records all copies of an accepted batch, and then once for the whole call: the mark (an event by
+ * which completion is learnt), the entry of the history (for the post-mortem), the change of
+ * protected pages. */
 static void record_all(struct sc_batch *batch)
 {
     struct recording recording = {

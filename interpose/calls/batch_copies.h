@@ -13,9 +13,7 @@
 
 /* Terms (docs/glossary.md):
  *   in flight: issued, and the host does not know yet that it is done
- *   range: host memory that the driver knows: one allocation or one registration
  *   source: the memory that a copy reads
- *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
  */
 
 #ifndef SC_INTERPOSE_CALLS_BATCH_COPIES_H

@@ -220,7 +220,10 @@ static bool take_snapshot(struct sc_batch *batch, size_t index, const struct sc_
 /* Decides, before the driver's call, what the device is to read in place of one copy's source,
  * which the program may change at once: a snapshot, a copy in memory of the library's, or the
  * source itself with its pages protected. Without an operation (`op` NULL) the source counts as
- * read within the call: it is copied only if this driver reads it later all the same. */
+ * read within the call: it is copied only if this driver reads it later all the same. A small
+ * source gets a snapshot: pageable memory without gaps together with other sources (gather_source),
+ * other memory at once. What gets none is protected or copied if it is pageable and no work may
+ * still write it (`stable`). */
 void sc_batch_sources_replace(struct sc_batch *batch, size_t index, const struct sc_issue *issue,
                               const struct sc_batch_copy *copy, struct sc_batch_gathered *gathered)
 {

@@ -47,8 +47,8 @@ struct sc_batch_source {
     size_t copy_bytes;
 };
 
-/* Small pageable sources that have a slot and whose bytes are still to be copied there, many by one
- * system call. */
+/* Small pageable sources that have a slot (a place for a snapshot), and whose bytes are still to be
+ * copied there, many by one system call. */
 struct sc_batch_gathered {
     unsigned count;
     struct sc_batch_source *sources[SC_PEEK_ITEMS_MAX];
@@ -91,8 +91,8 @@ void sc_batch_sources_read(struct sc_batch_gathered *gathered);
 unsigned sc_batch_sources_pieces(const struct sc_batch *batch, size_t index, size_t size_bytes,
                                  struct sc_batch_piece pieces[SC_BATCH_PIECES_MAX]);
 
-/* Hands the source's slots and copies over to the recorded operations, which release them when they
- * are forgotten. Called when the driver has accepted the call. */
+/* Hands the source's slots (places of snapshots) and copies over to the recorded operations, which
+ * release them when they are forgotten. Called when the driver has accepted the call. */
 void sc_batch_sources_hand_over(struct sc_batch_source *source, struct sc_issue_ops *ops);
 
 /* Frees the records, when the call is over. `refused`: the driver may have begun some of the copies

@@ -356,6 +356,7 @@ static struct flat_batch make_flat_batch(const struct sc_call *call, CUstream st
                                      made.first, attribute_count, __VA_ARGS__));                   \
     }
 
+/* Until CUDA 13 the function says which copy has failed; its second version does not. */
 COPIES_RUNS(cuMemcpyBatchAsync, failed,
             (CUdeviceptr * dsts, CUdeviceptr *srcs, size_t *sizes, size_t count,
              CUmemcpyAttributes *attributes, size_t *first, size_t attribute_count, size_t *failed,
@@ -541,6 +542,8 @@ static CUresult end_3d(struct batch_3d *batch, CUresult result)
     return sc_batch_copies_end(&batch->batch.copies, result);
 }
 
+/* Wrapper of a batch of 3D copies: judges the copies, passes the driver a list with replaced
+ * sources, and records them. Until CUDA 13 the function says which copy has failed. */
 SC_PAIR(cuMemcpy3DBatchAsync, _ptsz,
         (size_t count, CUDA_MEMCPY3D_BATCH_OP *list, size_t *failed, unsigned long long flags,
          CUstream stream),
@@ -551,6 +554,7 @@ SC_PAIR(cuMemcpy3DBatchAsync, _ptsz,
     return end_3d(&batch, real(count, list_for_driver(&batch), failed, flags, stream));
 }
 
+/* Wrapper of a batch of 3D copies, of which the program does not learn which copy has failed. */
 SC_PAIR(cuMemcpy3DBatchAsync_v2, _ptsz,
         (size_t count, CUDA_MEMCPY3D_BATCH_OP *list, unsigned long long flags, CUstream stream),
         (count, list, flags, stream))
@@ -560,6 +564,8 @@ SC_PAIR(cuMemcpy3DBatchAsync_v2, _ptsz,
     return end_3d(&batch, real(count, list_for_driver(&batch), flags, stream));
 }
 
+/* Wrapper of a single 3D copy with attributes: a batch of one. It is watched on the legacy stream,
+ * too, as it is not known whether the driver takes it there. */
 SC_PAIR(cuMemcpy3DWithAttributesAsync, _ptsz,
         (CUDA_MEMCPY3D_BATCH_OP * op, unsigned long long flags, CUstream stream),
         (op, flags, stream))

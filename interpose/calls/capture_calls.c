@@ -30,7 +30,7 @@ struct beginning {
 /* Called before the driver begins a capture: adds it to the list of open captures, and keeps
  * operations of other threads off the legacy stream meanwhile (the gate), since they would break
  * it. Even while the library is inactive, or for an unknown stream, it is noted that the process
- * has captured: from then on no call is simple. */
+ * has captured: from then on no call takes a quick way. */
 static struct beginning begin_capture(const struct sc_call *call, CUstream handle,
                                       CUstreamCaptureMode mode, bool to_graph) SC_UNFOLLOWED
 {
@@ -59,18 +59,22 @@ static CUresult end_begin(const struct beginning *beginning, CUresult result) SC
     return result;
 }
 
+/* Wrapper: the capture is noted around the driver's call (`real`). The mode is the global one. */
 SC_PAIR(cuStreamBeginCapture, _ptsz, (CUstream stream), (stream))
 {
     struct beginning beginning = begin_capture(call, stream, CU_STREAM_CAPTURE_MODE_GLOBAL, false);
     return end_begin(&beginning, real(stream));
 }
 
+/* Wrapper: the capture is noted around the driver's call (`real`). */
 SC_PAIR(cuStreamBeginCapture_v2, _ptsz, (CUstream stream, CUstreamCaptureMode mode), (stream, mode))
 {
     struct beginning beginning = begin_capture(call, stream, mode, /*to_graph=*/false);
     return end_begin(&beginning, real(stream, mode));
 }
 
+/* Wrapper of a capture into a graph that the program has made, which stays if the capture fails,
+ * and may have nodes already (`into`). */
 SC_PAIR(cuStreamBeginCaptureToGraph, _ptsz,
         (CUstream stream, CUgraph graph, const CUgraphNode *dependencies,
          const CUgraphEdgeData *edges, size_t count, CUstreamCaptureMode mode),

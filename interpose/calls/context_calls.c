@@ -49,7 +49,8 @@ static _Atomic unsigned ended_contexts;
 
 /* Called for a context that has ended, and its pinned memory with it: ends the holds on such memory
  * (memory that the program has freed and the library has kept). Else a free of other memory at the
- * same address would wait for the hold. Holds on other memory are put back as they were. */
+ * same address would wait for the hold. Each hold whose work is done is taken in turn, by its age;
+ * holds on other memory are put back as they were. */
 static void end_pinned_holds(const struct sc_context *context)
 {
     struct sc_release release = sc_track_take_ready(&sc_track, 0);
@@ -107,7 +108,7 @@ void sc_context_calls_note_end(CUcontext handle)
 
 /* Called when the driver has ended the context: ends its work (once more, if CUPTI told of the end
  * before), and frees all that the library has kept for it: snapshots, pinned memory, open captures,
- * streams, marks. */
+ * streams, and marks (events by which completion is learnt). */
 static void end_context(struct sc_context *context)
 {
     if (atomic_exchange(&context->gone, true))
@@ -151,8 +152,8 @@ static void make_quiet(struct sc_context *context)
     sc_streams_each_ever(context, await_lock, &deadline);
 }
 
-/* Undoes make_quiet: the library may make calls in the context again. Waits for detours that its
- * streams have owed meanwhile are made now. */
+/* Undoes make_quiet: the library may make calls in the context again. Waits that its streams could
+ * not make meanwhile, for operations on a private stream (detours), are made now. */
 static void end_quiet(struct sc_context *context)
 {
     SC_ASSERT(atomic_load(&context->quiet) != 0);
@@ -362,6 +363,7 @@ static CUresult finish_green_end(const struct green_ending *ending, CUresult res
     return end_release(result, &ending->releasing);
 }
 
+/* Ends a green context, and perhaps its primary one, of which it has a reference. */
 CUresult cuGreenCtxDestroy(CUgreenCtx green)
 {
     SC_WRAPPER(cuGreenCtxDestroy);

@@ -274,6 +274,8 @@ static void add_prefetch(struct sc_issue *issue, CUdeviceptr address, size_t byt
         sc_issue_add_host(issue, SC_PREFETCH, (const void *)(uintptr_t)address, bytes);
 }
 
+/* Wrapper of a prefetch: an operation on managed memory, and where that is to lie for the ledger.
+ */
 SC_PAIR(cuMemPrefetchAsync, _ptsz,
         (CUdeviceptr address, size_t bytes, CUdevice device, CUstream stream),
         (address, bytes, device, stream))
@@ -288,6 +290,8 @@ SC_PAIR(cuMemPrefetchAsync, _ptsz,
     return result;
 }
 
+/* Wrapper of a prefetch to any location: an operation on managed memory, and where that is to lie
+ * for the ledger. */
 SC_PAIR(cuMemPrefetchAsync_v2, _ptsz,
         (CUdeviceptr address, size_t bytes, CUmemLocation location, unsigned flags,
          CUstream stream),

@@ -42,8 +42,9 @@ static inline void sc_device_memory_made(const struct sc_call *call, uintptr_t a
 }
 
 /* Called before a call that frees device memory: returns the block, or one of size 0 if none is
- * known. If the call is replayed (missed/replay.h), the wrapper runs before the call and again
- * after it; the second time this returns what it returned the first time. */
+ * known. If the call came through no wrapper and is replayed (missed/replay.h), the wrapper runs
+ * before the call and again after it; the second time this returns what it returned the first time.
+ */
 static inline struct sc_allocation sc_device_memory_leaves(uintptr_t address)
 {
     return sc_unlikely(sc_track_watches_device(&sc_track)) && sc_active()

@@ -228,9 +228,9 @@ void sc_device_uses_set_call_info(struct sc_op_info *info, const struct sc_op_in
     info->correlation_id = moment->correlation_id;
 }
 
-/* Describes a use of an accepted call as an operation, to be recorded. `op`: has the ticket, stack,
- * time and thread. If the device waits for the host before it, and nobody sees when that ends, the
- * operation counts as not judged. */
+/* Describes a use of an accepted call as an operation, to be recorded. `op`: has the ticket (place
+ * on the stream), stack, time and thread. If the device waits for the host before it, and nobody
+ * sees when that ends, the operation counts as not judged. */
 static struct sc_op_info describe_at(const struct sc_device_use *use, const struct sc_call *call,
                                      struct sc_stream_record *stream, const struct sc_op_info *op)
 {

@@ -74,16 +74,16 @@ void sc_device_uses_note(const struct sc_device_uses *uses, const struct sc_call
 struct sc_op_info sc_device_uses_call_info(const struct sc_call *call,
                                            const struct sc_stream_record *stream, uint64_t place);
 
-/* Copies what sc_device_uses_call_info has returned (ticket, stack, time, thread, CUPTI's names)
- * from `moment` into the description of one use. */
+/* Copies what sc_device_uses_call_info has returned (the place on the stream, stack, time, thread,
+ * CUPTI's names) from `moment` into the description of one use. */
 void sc_device_uses_set_call_info(struct sc_op_info *info, const struct sc_op_info *moment);
 
 /* A caller with many uses passes them in portions of this size. */
 enum { SC_DEVICE_USES_AT_ONCE = 16 };
 /* Records one or more uses of a call that has recorded something already, or has many uses. They
- * get ticket, stack, time and thread of `op`, and SC_UNSURE_WAITS if it has that: `op` is the
- * call's recorded operation on host memory, or what sc_device_uses_call_info has returned. Returns
- * the ticket that the uses have, for further uses of the same call. */
+ * get ticket (place on the stream), stack, time and thread of `op`, and SC_UNSURE_WAITS if it has
+ * that: `op` is the call's recorded operation on host memory, or what sc_device_uses_call_info has
+ * returned. Returns the ticket that the uses have, for further uses of the same call. */
 struct sc_ticket sc_device_uses_note_all(const struct sc_device_use *uses, unsigned count,
                                          const struct sc_call *call,
                                          struct sc_stream_record *stream,

@@ -171,8 +171,8 @@ SC_INLINED struct sc_event_number begin_simple_record(struct sc_stream_record *s
                                         : sc_unfinished_lone_record(stream)};
 }
 
-/* Called when the driver has answered a record that begin_simple_record has begun. After a refusal
- * the event keeps what it stood for; a refusal because of a capture is reported. */
+/* Called when the driver has answered a record that begin_simple_record has begun (the quick way).
+ * After a refusal the event keeps what it stood for; a refusal because of a capture is reported. */
 SC_INLINED void end_simple_record(const struct sc_call *call, CUevent event,
                                   const struct sc_event_number *record, CUresult result)
 {
@@ -216,6 +216,8 @@ SC_INLINED bool cuEventRecordWithFlags_simply(enum sc_simplicity least, const ch
     return true;
 }
 
+/* The general way of the record of an event, if the quick one (cuEventRecord_simply) has refused.
+ */
 SC_SIMPLE_PAIR(cuEventRecord, _ptsz, (CUevent event, CUstream stream), (event, stream))
 {
     SC_SIMPLY_BUT_HEARD(cuEventRecord, (event, stream));
@@ -224,6 +226,7 @@ SC_SIMPLE_PAIR(cuEventRecord, _ptsz, (CUevent event, CUstream stream), (event, s
     return end_recording(&recording, real(event, stream), event, 0);
 }
 
+/* The general way of the record of an event with flags, which may make it a node of a graph. */
 SC_SIMPLE_PAIR(cuEventRecordWithFlags, _ptsz, (CUevent event, CUstream stream, unsigned flags),
                (event, stream, flags))
 {
@@ -393,6 +396,11 @@ SC_INLINED bool cuStreamWaitEvent_simply(enum sc_simplicity least, const char *a
     return true;
 }
 
+/* The general way of a stream's wait for an event, if the quick one (cuStreamWaitEvent_simply) has
+ * refused. A wait of the legacy stream for an event of an open capture is left out
+ * (sc_detour_begin_wait then returns true), since it would break the capture and has nothing to
+ * wait for. Earlier copies get their mark (an event by which completion is learnt) before the wait:
+ * a later one may occur late. */
 SC_SIMPLE_PAIR(cuStreamWaitEvent, _ptsz, (CUstream handle, CUevent event, unsigned flags),
                (handle, event, flags))
 {
@@ -415,8 +423,8 @@ SC_SIMPLE_PAIR(cuStreamWaitEvent, _ptsz, (CUstream handle, CUevent event, unsign
  * ---- */
 
 /* Called when the driver has answered the record of an event for a whole context: the event stands
- * for `point` from now on. The driver refuses such a record while any stream of the context
- * captures; that is reported. Returns `result`. */
+ * for `point`, all work of the context by then, from now on. The driver refuses such a record while
+ * any stream of the context captures; that is reported. Returns `result`. */
 static CUresult end_context_record(const struct sc_call *call, CUevent event,
                                    struct sc_point *point, CUresult result)
 {
@@ -432,6 +440,7 @@ static struct sc_point context_point(CUcontext handle)
                    : (struct sc_point){0};
 }
 
+/* Wrapper: the event stands for the work of all streams of the context. */
 CUresult cuCtxRecordEvent(CUcontext context, CUevent event)
 {
     SC_WRAPPER(cuCtxRecordEvent);
@@ -439,6 +448,7 @@ CUresult cuCtxRecordEvent(CUcontext context, CUevent event)
     return end_context_record(call, event, &point, real(context, event));
 }
 
+/* Wrapper: the event stands for the work of all streams of the green context. */
 CUresult cuGreenCtxRecordEvent(CUgreenCtx green, CUevent event)
 {
     SC_WRAPPER(cuGreenCtxRecordEvent);
@@ -502,6 +512,7 @@ static CUresult end_context_wait(const struct sc_call *call, struct context_wait
     return result;
 }
 
+/* Wrapper: all streams of the context, also future ones, come after the event. */
 CUresult cuCtxWaitEvent(CUcontext context, CUevent event)
 {
     SC_WRAPPER(cuCtxWaitEvent);
@@ -509,6 +520,7 @@ CUresult cuCtxWaitEvent(CUcontext context, CUevent event)
     return end_context_wait(call, &wait, real(context, event));
 }
 
+/* Wrapper: all streams of the green context, also future ones, come after the event. */
 CUresult cuGreenCtxWaitEvent(CUgreenCtx green, CUevent event)
 {
     SC_WRAPPER(cuGreenCtxWaitEvent);

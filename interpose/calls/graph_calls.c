@@ -68,6 +68,8 @@ static CUresult end_add_node(const struct sc_call *call, CUresult result, const 
     return note_added(result, graph);
 }
 
+/* Adds a node of any type. The child graph in `params` is read before the call, since the driver
+ * may put another handle there. */
 CUresult cuGraphAddNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
                         size_t count, CUgraphNodeParams *params)
 {
@@ -77,6 +79,8 @@ CUresult cuGraphAddNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dep
     return end_add_node(call, result, node, graph, params, child);
 }
 
+/* Adds a node of any type, by edges that say what part of a node they wait for. The child graph in
+ * `params` is read before the call, since the driver may put another handle there. */
 SC_VERSIONS(cuGraphAddNode_v2, cuGraphAddNode_v3,
             (CUgraphNode * node, CUgraph graph, const CUgraphNode *dependencies,
              const CUgraphEdgeData *edges, size_t count, CUgraphNodeParams *params),
@@ -99,12 +103,18 @@ static CUresult note_changed(CUresult result)
     return result;
 }
 
+/* Wrapper of the driver's function (`real`). What a kernel node does with memory is noted when the
+ * graph is instantiated, so only those have to be told who look for work that captured graphs lack
+ * (SC305). */
 CUresult cuGraphKernelNodeSetParams(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v1 *params)
 {
     SC_WRAPPER(cuGraphKernelNodeSetParams);
     return note_changed(real(node, params));
 }
 
+/* Wrapper of the driver's function (`real`). What a kernel node does with memory is noted when the
+ * graph is instantiated, so only those have to be told who look for work that captured graphs lack
+ * (SC305). */
 CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v2 *params)
 {
     SC_WRAPPER(cuGraphKernelNodeSetParams_v2);
@@ -148,7 +158,8 @@ CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode node, const CUDA_KERNEL_NODE_
     }
 #include "interpose/driver/api.def"
 
-/* The program learns the handle of a child graph, by which it may add nodes there. */
+/* The program learns the handle of a child graph, by which it may add nodes there. From now on such
+ * nodes count as nodes of the graphs around, too. */
 CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode node, CUgraph *child)
 {
     SC_WRAPPER(cuGraphChildGraphNodeGetGraph);
@@ -210,8 +221,9 @@ static CUresult end_bodies(struct sc_conditional_bodies *bodies, CUresult result
     return result;
 }
 
-/* Called when the driver has answered: removes the record that was taken off its handle, or puts it
- * back if the driver has refused. Returns `result`. */
+/* Called when the driver has answered the destruction of a graph or exec: removes its record, which
+ * sc_graph_calls_begin_destroy has taken off the handle, or puts it back if the driver has refused.
+ * `known` 0: there is none. Returns `result`. */
 CUresult sc_graph_calls_end_destroy(uint32_t known, CUresult result)
 {
     if (known && result != CUDA_SUCCESS)

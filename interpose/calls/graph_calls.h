@@ -17,9 +17,10 @@
 
 #include "interpose/driver/driver.h"
 
-/* Notes that the exec is about to be destroyed or changed. User objects of the exec then end when
- * its last launch is done, and their destructors may tell the host that it is done. The library
- * does not see that, so this notes a signal. */
+/* Notes that the exec (an instantiated graph) is about to be destroyed or changed. User objects of
+ * the exec then end when its last launch is done, and their destructors may tell the host that it
+ * is done. The library does not see that, so this notes a signal (a message of the device to the
+ * host that is not seen). */
 void sc_graph_calls_note_release(const void *exec);
 
 /* Called around the driver's call that destroys a graph or an exec. Before it,

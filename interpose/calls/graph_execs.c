@@ -33,14 +33,15 @@
 
 /* ---- made, updated, changed ---- */
 
-/* Notes what the nodes of an exec do: sc_exec_uses_note_made or sc_exec_uses_note_updated. */
+/* Notes what the nodes of an exec (an instantiated graph) do with memory: sc_exec_uses_note_made or
+ * sc_exec_uses_note_updated. */
 typedef void note_exec(const struct sc_graph_call *by, CUgraph graph,
                        const struct sc_stack_sources *redirects);
 
-/* Called when the driver has answered a call that makes an exec of `graph`, or updates one by it.
- * During the call some nodes of the graph read copies of stack memory (`redirects`): the program's
- * graph gets its own parameters back. Then `note` notes what the exec's nodes do. Returns `result`.
- */
+/* Called when the driver has answered a call that instantiates `graph` as `exec`, or updates `exec`
+ * by it. During the call some nodes of the graph read copies of stack memory (`redirects`): the
+ * program's graph gets its own parameters back. Then `note` notes what the exec's nodes do. Returns
+ * `result`. */
 static CUresult end_made(CUresult result, struct sc_stack_sources *redirects,
                          const struct sc_call *call, CUgraphExec exec, CUgraph graph,
                          note_exec *note)
@@ -57,13 +58,15 @@ static CUresult end_made(CUresult result, struct sc_stack_sources *redirects,
     return result;
 }
 
-/* Returns the entry of an exec in the ledger of memory: an exec takes memory of the device. */
+/* Returns the entry of an exec (an instantiated graph) in the ledger of memory: it takes memory of
+ * the device. */
 static struct sc_memory exec_memory(CUgraphExec exec)
 {
     return (struct sc_memory){.kind = SC_MEMORY_EXEC, .name = (uintptr_t)exec};
 }
 
-/* Enters the memory of a new exec in the ledger of memory. NULL: the call has failed. */
+/* Enters the memory of a new exec (an instantiated graph) in the ledger of memory. NULL: the call
+ * has failed. */
 static void book_exec(const struct sc_call *call, CUgraphExec exec)
 {
     const struct sc_memory memory = exec_memory(exec);
@@ -186,7 +189,8 @@ static void keep_stack_sides(const struct exec_change *change, CUgraphExec exec,
         SC_TRACKED(sc_graphs_redirect_node(track.graphs, change->by.graph, change->node));
 }
 
-/* Gives a copy node of an exec other memory. */
+/* Gives a copy node of an exec (an instantiated graph) other memory: what the node did is dropped,
+ * and what it does now is noted. */
 CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node,
                                         const CUDA_MEMCPY3D *copy, CUcontext context)
 {
@@ -251,8 +255,8 @@ SETS_KERNEL(cuGraphExecKernelNodeSetParams, CUDA_KERNEL_NODE_PARAMS_v1, params->
 SETS_KERNEL(cuGraphExecKernelNodeSetParams_v2, CUDA_KERNEL_NODE_PARAMS_v2,
             function_of(params->func, params->kern))
 
-/* Gives a host node of an exec another function. If the library sees the node's runs, by a function
- * of its own in front of the program's, that stays in front. */
+/* Gives a host node of an exec (an instantiated graph) another function. If the library sees the
+ * node's runs, by a function of its own in front of the program's, that stays in front. */
 CUresult cuGraphExecHostNodeSetParams(CUgraphExec exec, CUgraphNode node,
                                       const CUDA_HOST_NODE_PARAMS *params)
 {
@@ -267,7 +271,8 @@ CUresult cuGraphExecHostNodeSetParams(CUgraphExec exec, CUgraphNode node,
     return result;
 }
 
-/* Notes that a node of an exec runs the child graph `child` from now on. */
+/* Notes that a node of an exec (an instantiated graph) runs the child graph `child` from now on.
+ * The driver is asked for the child's nodes, if it can be. */
 static void note_child(const struct sc_graph_call *by, CUgraphNode node, CUgraph child)
 {
     if (sc_driver_nodes_can_be_asked())
@@ -326,9 +331,10 @@ static bool is_host_node(const CUgraphNodeParams *params)
     return params && params->type == CU_GRAPH_NODE_TYPE_HOST;
 }
 
-/* Called before a node of an exec is changed. If it is a host node whose runs the library sees,
- * returns the record for that, and the caller passes `given` to the driver, which has the library's
- * function in front of the program's. NULL: the caller passes the program's `params`. */
+/* Called before a node of an exec (an instantiated graph) is changed. If it is a host node whose
+ * runs the library sees, returns the record for that, and the caller passes `given` to the driver,
+ * which has the library's function in front of the program's. NULL: the caller passes the program's
+ * `params`. */
 static struct sc_watched_node *begin_host(CUgraphExec exec, CUgraphNode node,
                                           const CUgraphNodeParams *params, CUgraphNodeParams *given)
 {
@@ -338,7 +344,7 @@ static struct sc_watched_node *begin_host(CUgraphExec exec, CUgraphNode node,
     return sc_host_nodes_begin_change(exec, node, &given->host.fn, &given->host.userData);
 }
 
-/* Gives a node of an exec new parameters, of whatever type. */
+/* Gives a node of an exec (an instantiated graph) new parameters, of whatever type. */
 CUresult cuGraphExecNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams *params)
 {
     SC_WRAPPER(cuGraphExecNodeSetParams);
@@ -356,7 +362,7 @@ CUresult cuGraphExecNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraphNod
     return result;
 }
 
-/* Launches leave out a disabled node of the exec, until it is enabled again. */
+/* Launches of the instantiated graph leave out a disabled node, until it is enabled again. */
 CUresult cuGraphNodeSetEnabled(CUgraphExec exec, CUgraphNode node, unsigned enabled)
 {
     SC_WRAPPER(cuGraphNodeSetEnabled);
@@ -366,7 +372,9 @@ CUresult cuGraphNodeSetEnabled(CUgraphExec exec, CUgraphNode node, unsigned enab
     return note_changed(result, exec);
 }
 
-/* Destroys an exec. Its launches may still run. */
+/* Destroys an instantiated graph (an exec), whose launches may still run: drops what is known of
+ * it, and its entry in the ledger of memory. Its user objects may tell the host when its last
+ * launch is done. */
 CUresult cuGraphExecDestroy(CUgraphExec exec)
 {
     SC_WRAPPER(cuGraphExecDestroy);

@@ -72,7 +72,7 @@
 #include "common/poison.h"
 
 /* One launch, from before the driver's call until the launch is noted. What is said of nodes is of
- * the exec's nodes. */
+ * those of the instantiated graph (the exec). */
 struct launch {
     struct sc_launch_uses uses; /* what it does with memory; `stream` NULL: nothing is to be done */
     bool records;               /* a node records an event */
@@ -155,7 +155,8 @@ static void copy_results_to_stacks(const struct launch *launch)
 /* ---- before the call ---- */
 
 /* Does the library see the end of every wait for the host that the launch comes after: on its
- * stream, before the exec's last launch, and before events for which nodes wait? */
+ * stream, before the last launch of the same exec (instantiated graph), and before events for which
+ * nodes wait? */
 static bool is_order_before_seen(const struct launch *launch)
 {
     struct sc_order_call ordered;
@@ -367,10 +368,11 @@ static __attribute__((noinline)) void note_allocations(const struct launch *laun
  * These are not inlined, so that their locals do not stand on the stack while the driver is called.
  */
 
-/* Called before the driver's call. Nothing is noted on a stream that captures, where the driver
- * refuses a launch. A replay before the driver's call (of a launch that came through no wrapper)
- * only makes the stream wait for what conflicts: a second run behind the call notes the launch. Its
- * device memory is left to that run. */
+/* Called before the driver's call: finds what is known of the graph, judges what its nodes do with
+ * memory, and begins the launch as a call on its stream. Nothing is noted on a stream that
+ * captures, where the driver refuses a launch. A replay before the driver's call (of a launch that
+ * came through no wrapper) only makes the stream wait for what conflicts: a second run behind the
+ * call notes the launch. Its device memory is left to that run. */
 static __attribute__((noinline)) void begin_launch(struct launch *launch, CUgraphExec exec,
                                                    CUstream stream)
 {
@@ -394,8 +396,9 @@ static __attribute__((noinline)) void begin_launch(struct launch *launch, CUgrap
         report_freed(launch);
     if (launch->uses.graph && launch->uses.graph->stack_count)
         check_stack_uses(launch);
+    /* What lies behind host nodes that are watched is judged by begin_host_nodes. */
     sc_launch_uses_judge(&launch->uses, launch->watches ? SC_RUNS_FREE : SC_RUNS_ALL);
-    if (launch->has_kernels)
+    if (launch->has_kernels) /* a kernel may write any managed memory */
         sc_work_may_write(launch->uses.call, launch->uses.stream, launch->uses.last,
                           launch->seen && !launch->uses.awaits_events);
     judge_races_and_kernels(launch);
@@ -422,8 +425,7 @@ static bool names_kept(const struct launch *launch)
 }
 
 /* Called behind a launch that has waited for its stream: the host knows the stream's work to be
- * done.
- */
+ * done. */
 static void end_wait_for_stream(const struct launch *launch, CUstream stream)
 {
     struct sc_sync sync;
@@ -510,9 +512,12 @@ static void forget_notices(struct launch *launch)
 }
 
 /* Called when the driver has answered: records an accepted launch, and what follows from it (memory
- * that it allocates, its entry in the history, a wait for the host with unseen end). If the call
- * has waited for its stream, results are copied to local variables, and the stream's work is known
- * done. Returns `result`. */
+ * that it allocates, its entry in the history for the post-mortem, a wait for the host with unseen
+ * end). If the call has waited for its stream, results are copied to local variables, and the
+ * stream's work is known done. If nodes use pageable memory that only the driver still takes for
+ * registered, it has not waited as the program expects, and the wait is made here. Without host
+ * memory (`uses.graph` NULL) the launch has no number of its own: it is done before the stream's
+ * next operation. Returns `result`. */
 static __attribute__((noinline)) CUresult end_launch(struct launch *launch, CUgraphExec exec,
                                                      CUstream stream, CUresult result)
 {
@@ -546,8 +551,11 @@ static __attribute__((noinline)) CUresult end_launch(struct launch *launch, CUgr
     return result;
 }
 
-/* A launch on the legacy stream while a blocking stream captures is made on a private stream (a
- * detour), since it would break the capture. */
+/* Launches a graph. On the legacy stream while a blocking stream captures, the launch would break
+ * the capture, and is made on a private stream (a detour); on a stream that itself captures it is
+ * refused, which is reported. The last two notes are for those who look for work that captured
+ * graphs lack (SC305), and for the size of the device's heap, which the first launch of a kernel
+ * may fix. */
 SC_PAIR(cuGraphLaunch, _ptsz, (CUgraphExec exec, CUstream stream), (exec, stream))
 {
     struct sc_detour detour;

@@ -182,7 +182,7 @@ LAUNCHES(cuLaunchHostFunc_v2, (CUstream stream, CUhostFn function, void *data, u
 
 /* Called when the driver has answered cuStreamAddCallback, if the program's callback was passed as
  * it is. On a stream that captures the driver refuses the call, which breaks the capture; that is
- * reported here, unless the detour reports it. */
+ * reported here, unless it is that of the legacy stream, of which sc_detour_end tells. */
 static CUresult end_refused(struct launch *launch, CUresult result)
 {
     if (sc_detour_leave_report_to_caller(&launch->detour))
@@ -190,6 +190,8 @@ static CUresult end_refused(struct launch *launch, CUresult result)
     return end_launch(launch, result);
 }
 
+/* Wrapper of an old way to launch a host function. On a private stream (a detour) the callback is
+ * still given the stream that the program has named. */
 SC_PAIR(cuStreamAddCallback, _ptsz,
         (CUstream stream, CUstreamCallback callback, void *data, unsigned flags),
         (stream, callback, data, flags))

@@ -267,8 +267,8 @@ static bool take_if_more_freed(struct sc_host_memory_room *room)
 }
 
 /* Decides whether a refused allocation is tried once more although nothing was given back: another
- * thread may be about to give back what is held. That is so a few times for each allocation, after
- * a pause of a millisecond. */
+ * thread may be about to give back memory that the program has freed and the library holds. That is
+ * so a few times for each allocation, after a pause of a millisecond. */
 static bool may_retry_idle(struct sc_host_memory_room *room)
 {
     const struct timespec pause = {0, PAUSE_NS};
@@ -349,8 +349,8 @@ PINS(cuMemHostAlloc, (void **address, size_t bytes, unsigned flags), (address, b
      serve_pinned(address, bytes, flags, call))
 PINS(cuMemAllocHost_v2, (void **address, size_t bytes), (address, bytes), 0,
      serve_pinned(address, bytes, 0, call))
-/* Of the functions from before CUDA 3.2 this is the only one that does not take 32-bit device
- * addresses. What it does is up to the driver, so huge pages never serve it. */
+/* A function from before CUDA 3.2, the only one of that time that takes no 32-bit device address.
+ * What it does is up to the driver, so the library's own pages never serve it. */
 PINS(cuMemAllocHost, (void **address, unsigned bytes), (address, bytes), 0, false)
 
 /* Allocates managed memory. With CU_MEM_ATTACH_HOST no device is meant to have it at first. */
@@ -607,8 +607,9 @@ static void book_as_left(const struct giving_back *giving)
     sc_memory_left(&giving->memory, /*taken=*/true);
 }
 
-/* If the driver is not called for this free (`kept`), ends its permit here: while a stream
- * captures, the driver would have refused the call, and that is reported. Returns `kept`. */
+/* If the driver is not called for this free (`kept`), ends its permit (the relaxed capture mode)
+ * here: while a stream captures, the driver would have refused the call, and that is reported.
+ * Returns `kept`. */
 static bool end_permit_if(struct giving_back *giving, bool kept)
 {
     if (kept)

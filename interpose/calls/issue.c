@@ -239,7 +239,8 @@ static bool works_in_place(const struct sc_issue *issue)
 /* Adds host memory as an operation if the driver uses it after the call (`when`), else as a touch:
  * as memory that the call itself reads or writes. `range->range` is 0 if the memory is pageable, or
  * if another thread has just unregistered it. Pageable memory is used after the call only if the
- * device works with it directly, or by a node, of which the launch decides. */
+ * device works with it directly, or by a node, of which the launch decides. If only the driver
+ * still takes it for registered, the wrapper waits for the device behind the call. */
 static __attribute__((noinline)) void
 add_use_by_time(struct sc_issue *issue, enum sc_direction direction, const struct sc_shape *shape,
                 const struct sc_range_info *range, enum sc_copy_time when)
@@ -307,6 +308,8 @@ SC_INLINED void add_lone_range(struct sc_issue *issue, enum sc_direction directi
                         time_of_lone_range(issue, direction, hull_bytes));
 }
 
+/* Adds the only host memory of an operation, in rows, unless nothing is to be noted of the
+ * operation. */
 void sc_issue_add_host_shape(struct sc_issue *issue, enum sc_direction direction,
                              const struct sc_shape *shape)
 {
@@ -314,12 +317,14 @@ void sc_issue_add_host_shape(struct sc_issue *issue, enum sc_direction direction
         add_lone_range(issue, direction, shape);
 }
 
+/* Sets the gaps within the rows (the fold) of the uses that were added from index `from` on. */
 void sc_issue_set_fold(struct sc_issue *issue, unsigned from, const struct sc_fold *fold)
 {
     for (unsigned i = from; i < issue->host_count; i++)
         issue->host[i].fold = *fold;
 }
 
+/* Adds the only host memory of an operation, which is contiguous. */
 void sc_issue_add_host(struct sc_issue *issue, enum sc_direction direction, const void *address,
                        size_t size_bytes)
 {
@@ -526,7 +531,8 @@ SC_INLINED bool may_conflict(const struct sc_issue *issue, const struct sc_host_
 }
 
 /* In mode=fix: makes the call's stream wait for operations in flight that write the memory of the
- * use, or that read what the use writes. */
+ * use, or that read what the use writes, and keeps the driver from reading a small source before
+ * those. */
 SC_INLINED void order_use(const struct sc_issue *issue, const struct sc_host_use *use)
 {
     bool has_known_writers = may_conflict(issue, use);
@@ -656,6 +662,8 @@ SC_INLINED void judge_and_order(struct sc_issue *issue)
         sc_device_uses_judge(&issue->uses, issue->call, issue->stream, healing_of(issue));
 }
 
+/* Judges one operation of a call that issues several, and in mode=fix makes the stream wait for
+ * what conflicts. The caller begins the call on the stream itself. An empty copy is no work. */
 void sc_issue_judge_and_order(struct sc_issue *issue)
 {
     if (issue->stream && !issue->is_empty)
@@ -834,7 +842,8 @@ static uint64_t stripes_to_lock(const struct sc_op_info *op)
     return op->is_simple ? stripes : stripes & ~UINT64_C(1);
 }
 
-/* What one call's operations come to, for the mark and the times that are noted behind them. */
+/* What one call's operations come to: for the mark (an event by which completion is learnt) and the
+ * times that are noted behind them. */
 struct recorded {
     size_t size_bytes;
     bool has_uncopied; /* the device reads or writes at least one where the program has it */
@@ -880,8 +889,9 @@ record_ops(struct sc_issue *issue, struct sc_issue_ops *ops, uint32_t stack, uin
     return all;
 }
 
-/* Records the operations of an accepted call as sc_issue_end does, but no mark behind them: the
- * caller records one for many calls. Returns the sum of their bytes. */
+/* Records the operations of an accepted call as sc_issue_end does, but no mark (an event by which
+ * completion is learnt) behind them: the caller records one for many calls. Returns the sum of
+ * their bytes. */
 size_t sc_issue_record(struct sc_issue *issue, struct sc_issue_ops *ops, uint32_t stack,
                        uint64_t now_ticks)
 {
@@ -890,7 +900,8 @@ size_t sc_issue_record(struct sc_issue *issue, struct sc_issue_ops *ops, uint32_
 
 /* Records a simple copy, which the driver has accepted, as any other operation. Called if the quick
  * way has failed: the pages to protect have still to be chosen, or another thread has issued
- * something meanwhile. `ops`: the copy's description, which gets its ticket. */
+ * something meanwhile. `ops`: the copy's description, which gets its ticket (place on the stream).
+ */
 static __attribute__((noinline)) void record_as_any(const struct sc_call *call,
                                                     struct sc_stream_record *stream,
                                                     const struct sc_simple_copy *copy,
@@ -902,9 +913,9 @@ static __attribute__((noinline)) void record_as_any(const struct sc_call *call,
     record_ops(&issue, ops, copy->stack, copy->ticks);
 }
 
-/* Records a simple copy that the driver has accepted: by the quick way, or else as any other
- * operation. A copy to the host that nobody guards is counted as not watched. Returns the copy's
- * place on its stream. */
+/* Records a simple copy (one that takes the quick way, calls/simple_copies.h), which the driver has
+ * accepted: with few steps if possible, or else as any other operation. A copy to the host that
+ * nobody guards is counted as not watched. Returns the copy's place on its stream. */
 uint64_t sc_issue_record_simple_copy(const struct sc_call *call, struct sc_stream_record *stream,
                                      const struct sc_simple_copy *copy)
 {
@@ -955,7 +966,8 @@ static void note_in_history(const struct sc_issue *issue, uint32_t stack, uint64
 
 /* Notes an accepted call that is no operation on host memory, such as a memset of device memory:
  * that the queue of a blocking stream, or of the legacy stream, has work in it, and an entry of the
- * history with the number of the stream's next operation, before which it is done. */
+ * history (for the post-mortem of a lost context) with the number of the stream's next operation,
+ * before which it is done. */
 static void note_device_work(const struct sc_issue *issue)
 {
     uint64_t now = sc_unfinished_now(issue->stream);
@@ -964,8 +976,8 @@ static void note_device_work(const struct sc_issue *issue)
     note_in_history(issue, 0, now, next_number(issue->stream));
 }
 
-/* Notes in the history an accepted call without an operation on host memory: as done, or as work
- * that the device has still to do. */
+/* Notes in the history (for the post-mortem of a lost context) an accepted call without an
+ * operation on host memory: as done, or as work that the device has still to do. */
 static __attribute__((noinline)) void note_unrecorded(const struct sc_issue *issue)
 {
     if (is_over_in_call(issue))
@@ -975,8 +987,9 @@ static __attribute__((noinline)) void note_unrecorded(const struct sc_issue *iss
 }
 
 /* Records an accepted call with operations on host memory: the operations with the call's stack, an
- * entry of the history, that the stream's queue has work in it, a mark behind them if one is due
- * (an event by which their completion is learnt), and the call's uses of device memory. */
+ * entry of the history (for the post-mortem), that the stream's queue has work in it, a mark behind
+ * them if one is due (an event by which their completion is learnt), and the call's uses of device
+ * memory. */
 SC_INLINED void record_issue(struct sc_issue *issue)
 {
     struct sc_issue_ops ops;
@@ -994,9 +1007,10 @@ SC_INLINED void record_issue(struct sc_issue *issue)
                                 &ops.of[0]);
 }
 
-/* Does once for a call what follows its operations: an entry in the history, page protection, the
- * note that the stream's queue has work, and a mark if one is due. Work without a recorded
- * operation has the number of the stream's next operation: it is done before that one. */
+/* Does once for a call what follows its operations: an entry in the history (for the post-mortem),
+ * page protection, the note that the stream's queue has work, and a mark (an event by which
+ * completion is learnt) if one is due. Work without a recorded operation has the number of the
+ * stream's next operation: it is done before that one. */
 void sc_issue_finish_call(const struct sc_issued_call *issued)
 {
     struct sc_stream_record *stream = issued->stream;

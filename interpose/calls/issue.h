@@ -129,7 +129,8 @@ static inline void sc_issue_set_history(struct sc_issue *issue, enum sc_directio
     issue->named.size_bytes = size_bytes;
 }
 
-/* Enters the host memory that the operation uses into a history entry. */
+/* Enters the host memory that the operation uses into an entry of the history, from which the
+ * post-mortem is written. */
 static inline void sc_issue_set_history_host(struct sc_history_entry *use,
                                              enum sc_direction direction,
                                              const struct sc_shape *shape)
@@ -221,8 +222,8 @@ CUresult sc_issue_end(struct sc_issue *issue, CUresult result);
 void sc_issue_describe(const struct sc_issue *issue, struct sc_issue_ops *ops);
 
 /* Records the operations of a call that the driver has accepted, with this stack and time, as
- * sc_issue_end does, but without a mark. `ops` has at least one operation. Returns the sum of their
- * bytes. */
+ * sc_issue_end does, but without a mark (completion event). `ops` has at least one operation.
+ * Returns the sum of their bytes. */
 size_t sc_issue_record(struct sc_issue *issue, struct sc_issue_ops *ops, uint32_t stack,
                        uint64_t now_ticks);
 
@@ -231,8 +232,8 @@ size_t sc_issue_record(struct sc_issue *issue, struct sc_issue_ops *ops, uint32_
 void sc_issue_choose_guard(const struct sc_issue *issue, struct sc_op_info *op);
 
 /* All operations that one call has issued, so that sc_issue_finish_call can do once for the call,
- * and not for each operation, what follows: record a mark, have pages protected, add an entry to
- * the history. */
+ * and not for each operation, what follows: record a mark (completion event), have pages protected,
+ * add an entry to the history, from which the post-mortem is written. */
 struct sc_issued_call {
     const struct sc_call *call;
     struct sc_stream_record *stream;
@@ -251,7 +252,8 @@ uint64_t sc_issue_record_simple_copy(const struct sc_call *call, struct sc_strea
                                      const struct sc_simple_copy *copy);
 
 /* Called when the call's operations are recorded: has their pages protected, notes that the
- * stream's queue has work, records a mark if one is due, and adds an entry to the history. */
+ * stream's queue has work, records a mark (completion event) if one is due, and adds an entry to
+ * the history. */
 void sc_issue_finish_call(const struct sc_issued_call *issued);
 
 /* Compares, for the last time, the sources in flight that overlap these bytes, which the device in

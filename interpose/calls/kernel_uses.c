@@ -122,8 +122,7 @@ static void seal_host(const struct sc_call *call, struct sc_stream_record *strea
 /* Records an accepted launch's uses of host memory, all with one ticket (place on the stream),
  * which is stored in `moment`. The mark (an event by which completion is learnt) is recorded at
  * once: later work may wait for the host, and the host for the kernel, so a later mark might never
- * occur.
- */
+ * occur. */
 static void note_host(const struct sc_call *call, struct sc_stream_record *stream,
                       const struct sc_kernel_host *host, bool by_graph, struct sc_op_info *moment)
 {

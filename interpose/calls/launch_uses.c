@@ -34,7 +34,8 @@
 
 /* Has the program freed the memory of this run (memory that the graph's nodes use), and the library
  * not kept it? Then it may have a new owner by now, whom no report may accuse. In mode=fix the
- * library keeps such memory, except in a replay, where the free was made already. */
+ * library keeps such memory, except where a free came through no wrapper (a replay), and was made
+ * already. */
 static bool may_be_reused(const struct sc_graph_use *run)
 {
     return run->freed && (sc_options.mode != SC_MODE_FIX || sc_replaying_is_on());
@@ -111,9 +112,10 @@ static size_t record_run(const struct sc_launch_uses *launch, const struct sc_gr
     return size_bytes;
 }
 
-/* Quick way for an exec that is launched again on the same stream: records its first runs from what
- * its last launch has recorded, up to the first run that has changed since. Returns how many it has
- * recorded; *size_bytes: the sum of their bytes. */
+/* Quick way for an instantiated graph that is launched again on the same stream: records its first
+ * runs (adjoining memory that nodes use) from what its last launch has recorded, up to the first
+ * run that has changed since. Returns how many it has recorded; *size_bytes: the sum of their
+ * bytes. */
 static uint32_t reissue_unchanged(const struct sc_launch_uses *launch, uint32_t stack,
                                   size_t *size_bytes)
 {
@@ -179,8 +181,8 @@ static uint32_t next_uses(const struct sc_launch_uses *launch, int which, uint32
 }
 
 /* Judges the launch's uses of device memory before the driver's call, in portions, since there may
- * be thousands. `which`: which runs (SC_RUNS_...); `after`: what the launch comes after besides its
- * stream's work, or NULL. */
+ * be thousands. `which`: which runs (SC_RUNS_...; a run is adjoining memory that nodes use);
+ * `after`: what the launch comes after besides its stream's work, or NULL. */
 static void judge_device(const struct sc_launch_uses *launch, int which,
                          const struct sc_point *after)
 {
@@ -191,8 +193,8 @@ static void judge_device(const struct sc_launch_uses *launch, int which,
 }
 
 /* Records the uses of device memory of an accepted launch, all with one ticket (place on the
- * stream), which is stored in `moment`. `which`: which runs (SC_RUNS_... or the number of a stage).
- * Returns false if there are none. */
+ * stream), which is stored in `moment`. `which`: which runs (adjoining memory that nodes use;
+ * SC_RUNS_... or the number of a stage). Returns false if there are none. */
 static bool note_device(const struct sc_launch_uses *launch, int which, struct sc_op_info *moment)
 {
     struct sc_device_use uses[SC_DEVICE_USES_AT_ONCE];
@@ -271,9 +273,9 @@ static size_t record_stages(const struct sc_launch_uses *launch, struct sc_op_in
 }
 
 /* Records a launch in which no node tells the host how far it has come: all uses of device memory
- * share one ticket, and each run of host memory becomes an operation. An exec that is launched
- * again takes a quick way; `is_noted`: that way has noted the launch itself as well. Returns the
- * bytes of host memory. */
+ * share one ticket (place on the stream), and each run of host memory becomes an operation. A graph
+ * that is launched again takes a quick way; `is_noted`: that way has noted the launch itself as
+ * well. Returns the bytes of host memory. */
 static size_t record_at_once(const struct sc_launch_uses *launch, struct sc_op_info *moment,
                              bool *is_noted)
 {
@@ -287,10 +289,12 @@ static size_t record_at_once(const struct sc_launch_uses *launch, struct sc_op_i
     return size_bytes + record_host(launch, SC_RUNS_IN_FLIGHT, &at, moment->stack);
 }
 
-/* Called behind an accepted launch: records what the graph's nodes do with memory, stage by stage
- * if nodes tell the host how far the launch has come; then protects pages, records a mark if one is
- * due, and notes the launch itself. `moment`: what the launch's uses have in common; ticks 0: not
- * set yet, since kernels have recorded none. */
+/* Called behind an accepted launch of a graph that uses host memory (`graph`) or device memory that
+ * is watched (`has_device`): records what its nodes do there, stage by stage if nodes tell the host
+ * how far the launch has come. For host memory it then protects pages, records a mark (an event by
+ * which completion is learnt) if one is due, and notes the launch itself, unless that is done
+ * already. `moment`: what the launch's uses have in common; ticks 0: not set yet, since kernels
+ * have recorded none. */
 void sc_launch_uses_record(const struct sc_launch_uses *launch, struct sc_op_info *moment)
 {
     const struct sc_op_info given = *moment;
@@ -314,8 +318,9 @@ void sc_launch_uses_record(const struct sc_launch_uses *launch, struct sc_op_inf
 
 /* ---- of nodes among themselves ---- */
 
-/* Called at a launch: reports pairs of nodes of the exec that use the same device memory, at least
- * one writing, and that no path of edges orders. Each pair is reported once. */
+/* Called at a launch: reports pairs of nodes of the instantiated graph that use the same device
+ * memory, at least one writing, and of which neither comes before the other by the graph's edges.
+ * Each pair is reported once. */
 void sc_launch_uses_report_races(const struct sc_launch_uses *launch)
 {
     struct sc_graph_race race;

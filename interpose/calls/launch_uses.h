@@ -54,13 +54,13 @@ struct sc_launch_uses {
 void sc_launch_uses_judge(const struct sc_launch_uses *launch, int which);
 
 /* Records the uses of a launch that the driver has accepted. Each run of host memory becomes an
- * operation. Runs of device memory share one ticket, or one for each stage that a node notifies of.
- * `moment`: that of the launch's uses if some are recorded already (sc_device_uses_call_info), else
- * with ticks 0. */
+ * operation. Runs of device memory share one ticket (place on the stream), or one for each stage:
+ * the nodes that one node tells the host of. `moment`: that of the launch's uses if some are
+ * recorded already (sc_device_uses_call_info), else with ticks 0. */
 void sc_launch_uses_record(const struct sc_launch_uses *launch, struct sc_op_info *moment);
 
-/* Reports pairs of nodes that use the same memory and that no path of edges orders. Each pair is
- * reported once. */
+/* Reports pairs of nodes of the graph that use the same device memory, one writing, and of which
+ * neither comes before the other by the graph's edges (SC501). Each pair is reported once. */
 void sc_launch_uses_report_races(const struct sc_launch_uses *launch);
 
 #endif

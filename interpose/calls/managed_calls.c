@@ -29,6 +29,7 @@ static CUresult note_advised(const struct sc_call *call, CUdeviceptr address, si
     return result;
 }
 
+/* Wrapper: advises where managed memory is to lie; no capture permits that (SC_PERMITTED). */
 CUresult cuMemAdvise(CUdeviceptr address, size_t bytes, CUmem_advise advice, CUdevice device)
 {
     SC_WRAPPER(cuMemAdvise);
@@ -36,6 +37,7 @@ CUresult cuMemAdvise(CUdeviceptr address, size_t bytes, CUmem_advise advice, CUd
     return note_advised(call, address, bytes, advice, sc_managed_location(device), result);
 }
 
+/* Wrapper: advises where managed memory is to lie, by a location instead of a device. */
 CUresult cuMemAdvise_v2(CUdeviceptr address, size_t bytes, CUmem_advise advice,
                         CUmemLocation location)
 {

@@ -202,12 +202,14 @@ CUresult cuLogsRegisterCallback(CUlogsCallback callbackFunc, void *userData,
     return real(callbackFunc, userData, callback);
 }
 
+/* Wrapped only because no capture permits the call: SC_PERMITTED makes it in the relaxed mode. */
 CUresult cuProfilerStart(void)
 {
     SC_WRAPPER(cuProfilerStart);
     return SC_PERMITTED(real());
 }
 
+/* Wrapped only because no capture permits the call: SC_PERMITTED makes it in the relaxed mode. */
 CUresult cuProfilerStop(void)
 {
     SC_WRAPPER(cuProfilerStop);

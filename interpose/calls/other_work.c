@@ -86,8 +86,8 @@ static bool may_write_anywhere(const struct work *work)
     return kind & (SC_WORK_MAY_WRITE | SC_WORK_SIGNALS) && !(kind & SC_WORK_OF_DEVICE);
 }
 
-/* Called when the driver has answered: notes the work once more, and ends the detour. Returns
- * `result`. */
+/* Called when the driver has answered: notes the work once more (a wait of another thread may have
+ * begun meanwhile), and ends its detour, if it was made on a private stream. Returns `result`. */
 SC_INLINED CUresult end_work(struct work *work, CUresult result)
 {
     if (sc_beside_needs_calls() && may_write_anywhere(work))
@@ -169,6 +169,7 @@ SC_INLINED bool cuLaunchKernel_simply(enum sc_simplicity least, const char *api,
     return true;
 }
 
+/* The general way of a kernel launch, if the quick one (cuLaunchKernel_simply) has refused. */
 SC_SIMPLE_PAIR(cuLaunchKernel, _ptsz,
                (CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
                 unsigned bz, unsigned shared, CUstream stream, void **parameters, void **extra),
@@ -261,6 +262,7 @@ SC_SIMPLE_PAIR(cuLaunchKernelEx, _ptsz,
     return result;
 }
 
+/* Wrapper of a cooperative launch, which is noted as any kernel. */
 SC_PAIR(cuLaunchCooperativeKernel, _ptsz,
         (CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
          unsigned shared, CUstream stream, void **parameters),
@@ -439,9 +441,9 @@ static void end_free(const struct freeing *freeing, const struct sc_call *call, 
         sc_device_memory_left(&freeing->allocation, result == CUDA_SUCCESS);
 }
 
-/* Returns the id of the call stack of a free, for the history; 0: none is known. A stack that was
- * found before is recognised without unwinding. Must be inlined into the wrapper, whose frame it
- * uses. */
+/* Returns the id of the call stack of a free, for the history (and the post-mortem); 0: none is
+ * known. A stack that was found before is recognised without unwinding. Must be inlined into the
+ * wrapper, whose frame it uses. */
 SC_INLINED uint32_t stack_of_simple_free(void *site)
 {
     uintptr_t depth = (uintptr_t)__builtin_frame_address(0);
@@ -475,7 +477,8 @@ SC_INLINED void note_simple_free(const char *api, void *site, struct sc_stream_r
 }
 
 /* Returns the stream of a free that may go the quick way: device memory is not watched, the stream
- * waits for no other one, and no operation needs a mark before the free. NULL: the general way. */
+ * waits for no other one, and no operation needs a mark (an event by which completion is learnt)
+ * before the free. NULL: the general way. */
 SC_INLINED struct sc_stream_record *find_freeing(enum sc_simplicity least, CUstream handle,
                                                  bool per_thread)
 {
@@ -501,9 +504,9 @@ static __attribute__((noinline)) void end_slow_free(const struct sc_call *call, 
 }
 
 /* The quick way of cuMemFreeAsync's wrapper: makes the call and returns true, if the free merely
- * has to be entered into the ledger and the history. False: nothing was done. The block is taken
- * out of the ledger before the call, since another thread may be handed the memory before it
- * returns. */
+ * has to be entered into the ledger of memory and the history. False: nothing was done. The block
+ * is taken out of the ledger before the call, since another thread may be handed the memory before
+ * it returns. */
 SC_INLINED bool cuMemFreeAsync_simply(enum sc_simplicity least, const char *api, void *site,
                                       bool per_thread, CUresult *result, CUdeviceptr address,
                                       CUstream handle)

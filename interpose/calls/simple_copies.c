@@ -69,10 +69,10 @@ SC_INLINED void record_copy(const struct sc_call *call, struct sc_stream_record 
     sc_marks_issued(stream, copy->size_bytes, !to_host, copy->ticks);
 }
 
-/* Returns false if a rare state asks for the general way: option device=1, which compares what
- * copies do to device memory; a wait of the device for the host whose end cannot be seen, behind
- * which no copy is judged; guard_budget, which measures each protection; or an upload too large for
- * a snapshot. */
+/* Returns false if a rare state asks for the general way of a copy (issue.h) instead of the quick
+ * one: option device=1, which compares what copies do to device memory; a wait of the device for
+ * the host whose end cannot be seen, behind which no copy is judged; guard_budget, which measures
+ * each protection; or an upload too large for a snapshot. */
 SC_INLINED bool is_simple(bool to_host, size_t size_bytes)
 {
     return !sc_track_watches_device(&sc_track) && !sc_track_attends(SC_ATTENDS_UNSEEN_WAITS) &&
@@ -141,6 +141,8 @@ SC_INLINED bool make_simply(enum sc_simplicity least, const char *api, void *sit
     return true;
 }
 
+/* The quick way of cuMemcpyHtoDAsync's wrapper: makes and records the copy, or returns false,
+ * having done nothing. */
 bool sc_simple_copies_upload(enum sc_simplicity least, const char *api, void *site, bool per_thread,
                              CUresult *result, CUdeviceptr target, const void *source,
                              size_t size_bytes, CUstream stream)
@@ -149,6 +151,8 @@ bool sc_simple_copies_upload(enum sc_simplicity least, const char *api, void *si
                        size_bytes, stream);
 }
 
+/* The quick way of cuMemcpyDtoHAsync's wrapper: makes and records the copy, or returns false,
+ * having done nothing. */
 bool sc_simple_copies_download(enum sc_simplicity least, const char *api, void *site,
                                bool per_thread, CUresult *result, void *target, CUdeviceptr source,
                                size_t size_bytes, CUstream stream)

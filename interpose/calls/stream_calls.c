@@ -18,18 +18,21 @@ static CUresult add_created(CUresult result, const CUstream *handle, const struc
     return result;
 }
 
+/* Wrapper: the new stream gets a record. */
 CUresult cuStreamCreate(CUstream *stream, unsigned flags)
 {
     SC_WRAPPER(cuStreamCreate);
     return add_created(real(stream, flags), stream, call);
 }
 
+/* Wrapper: the new stream gets a record. */
 CUresult cuStreamCreateWithPriority(CUstream *stream, unsigned flags, int priority)
 {
     SC_WRAPPER(cuStreamCreateWithPriority);
     return add_created(real(stream, flags, priority), stream, call);
 }
 
+/* Wrapper: the new stream of a green context gets a record. */
 CUresult cuGreenCtxStreamCreate(CUstream *stream, CUgreenCtx context, unsigned flags, int priority)
 {
     SC_WRAPPER(cuGreenCtxStreamCreate);
@@ -68,6 +71,7 @@ static CUresult end_destroy(const struct stream_ending *ending, CUresult result)
     return result;
 }
 
+/* Wrapper: the stream's record ends. Its work may still run, as the driver does not wait for it. */
 SC_VERSIONS(cuStreamDestroy, cuStreamDestroy_v2, (CUstream stream), (stream))
 {
     struct stream_ending ending = begin_destroy(stream);

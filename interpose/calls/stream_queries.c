@@ -26,8 +26,8 @@ static CUcontext current_context(void)
 
 /* Begins a question about the stream. Returns true if the wrapper has to answer in the driver's
  * place: the question is about the legacy stream, and would break a capture of a blocking stream.
- * Also initialises `detour`, which sc_detour_end needs in any case. With `answer` NULL the driver
- * is asked, which refuses the argument. */
+ * Also initialises `detour`, by which sc_detour_end reports that. With `answer` NULL the driver is
+ * asked, which refuses the argument. */
 static bool begin_answer(struct sc_detour *detour, const struct sc_call *call, CUstream stream,
                          const void *answer)
 {
@@ -62,11 +62,14 @@ QUESTION(cuStreamGetCtx, CUcontext, current_context())
 
 /* ---- the answer is not known: a refusal is only reported ---- */
 
+/* Wrapper: only reports that the driver has refused the question because of a capture. The library
+ * does not know the id of the legacy stream. */
 SC_PAIR(cuStreamGetId, _ptsz, (CUstream stream, unsigned long long *id), (stream, id))
 {
     return sc_permit_report_refused(call, real(stream, id));
 }
 
+/* Wrapper: only reports that the driver has refused the question because of a capture. */
 SC_PAIR(cuStreamGetCtx_v2, _ptsz, (CUstream stream, CUcontext *context, CUgreenCtx *green),
         (stream, context, green))
 {

@@ -178,7 +178,9 @@ static void end_work_before_event(const struct sc_behind *behind)
 }
 
 /* Returns the streams, as bits, whose operations end by the wait, for sc_guard_apply, which
- * unprotects their pages: one stream if the wait proves nothing about others, else all of them. */
+ * unprotects their pages. That is one stream if the point (what was waited for) has work of one
+ * stream alone; else all: a context has many streams, and without a point (`all_known`) none is
+ * named. */
 static uint64_t stream_bits_of(const struct sc_sync *sync)
 {
     bool is_one = !sync->context && !sync->all_known && sc_order_is_of_one_stream(&sync->point);
@@ -274,6 +276,7 @@ CUresult sc_sync_context(const struct sc_call *call)
     return wait_for_context(call, sc_real.cuCtxSynchronize);
 }
 
+/* Wrapper: waits for the current context by the driver's function (`real`). */
 CUresult cuCtxSynchronize(void)
 {
     SC_WRAPPER(cuCtxSynchronize);

@@ -1,7 +1,7 @@
 /* Notes what the program learns by calls that wait, such as cuStreamSynchronize: all work that such
  * a call has waited for is known done afterwards.
  *
- * Before the driver's call, a function sc_sync_begin_* stores the point of what is issued by now.
+ * Before the driver's call, a function sc_sync_begin_* stores the point: all work issued by now.
  * After a successful call, sc_sync_end notes all of it as done, reports sources that were
  * overwritten too early, and unprotects pages.
  *

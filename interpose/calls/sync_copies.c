@@ -128,10 +128,10 @@ static struct sc_device_uses uses_of(const struct copy *copy)
 }
 
 /* Judges what a copy for which the host waits does with device memory, if that is watched: in
- * mode=fix the host first waits for what conflicts. Called before a detour begins, since a wait
- * within one would hold up threads that begin a capture. Other copies are judged by begin_uses.
- * Left out are copies that come after everything (peer copies), whose order is not known, or that
- * the driver refuses, since their default stream captures. */
+ * mode=fix the host first waits for what conflicts. Called before a detour begins (a copy on a
+ * private stream), since a wait within one would keep threads waiting that begin a capture. Other
+ * copies are judged by begin_uses. Left out are copies that come after everything (peer copies),
+ * whose order is not known, or that the driver refuses, since their default stream captures. */
 static void judge_uses(const struct copy *copy)
 {
     if (!sc_track_watches_device(&sc_track) || copy->sides.is_empty || !blocks_host(copy) ||
@@ -186,9 +186,9 @@ static void begin_device_work(struct sc_sync *sync, struct sc_stream_record *str
     sc_marks_note_tail(stream);
 }
 
-/* Called before the driver's call, if no detour is made: begins the copy on the default stream.
- * What follows depends on whether the host waits in the call: then all earlier work of the stream
- * will be known done. An empty copy is no work. */
+/* Called before the driver's call, if the copy is not made on a private stream (a detour): begins
+ * the copy on the default stream. What follows depends on whether the host waits in the call: then
+ * all earlier work of the stream will be known done. An empty copy is no work. */
 static void begin_call(struct copy *copy)
 {
     struct sc_stream_record *stream = copy->sides.is_empty ? NULL : default_stream(copy);
@@ -384,7 +384,8 @@ static struct sc_copy_sides sides_of(struct sc_copy_side dst, struct sc_copy_sid
     return (struct sc_copy_sides){.src = src, .dst = dst, .is_empty = bytes == 0};
 }
 
-/* Returns the sides as those of a peer copy, with the contexts whose work it orders, which matter
+/* Returns the sides marked as those of a peer copy (is_serialized: it comes after all earlier work
+ * of its contexts, and before all later work), with the contexts whose work it orders. These matter
  * only where device memory is watched. Within one context such a copy does not wait for
  * non-blocking streams, although its contract says so (docs/driver.md, Synchronous copies): it
  * orders nothing. */

@@ -48,8 +48,8 @@ static uint64_t note_may_write(const struct sc_work *work, struct sc_stream_reco
                                           : sc_unfinished_host_work(stream);
 }
 
-/* Returns the present time for the history, or 0 if there is no history (option postmortem): then
- * the clock is not read. */
+/* Returns the present time for the history, from which the post-mortem is written, or 0 if there is
+ * no history (option postmortem): then the clock is not read. */
 static inline uint64_t time_of_issue(void)
 {
     return sc_options.postmortem ? sc_ticks() : 0;
@@ -91,8 +91,9 @@ static enum sc_before mark_wanted_before(unsigned kind)
 
 /* Called before the driver's call that issues work other than a copy: notes what that work may do
  * (`kind`, SC_WORK_*), and begins the call on its stream. On a stream that captures nothing runs
- * now, so nothing is noted (`work->stream` NULL). Host functions are left out where managed sources
- * are compared: a kernel (MAY_WRITE without TELLS) writes those. */
+ * now, so nothing is noted (`work->stream` NULL). Sources in managed memory are compared before a
+ * kernel (MAY_WRITE without TELLS), and not before a host function: earlier copies are done when it
+ * begins, which is seen. */
 void sc_work_begin(struct sc_work *work, const struct sc_call *call, CUstream handle, unsigned kind)
 {
     sc_thread_stack_learn();
@@ -126,7 +127,8 @@ void sc_work_begin(struct sc_work *work, const struct sc_call *call, CUstream ha
 
 /* Called when the driver has answered: notes the work once more, as before the call. A wait of
  * another thread for the stream, in between, would else seem to cover it, although the driver has
- * the work only now. Accepted work is added to the history. Returns `result`. */
+ * the work only now. Accepted work is added to the history, for the post-mortem. Returns `result`.
+ */
 CUresult sc_work_end(struct sc_work *work, CUresult result)
 {
     if (!work->stream)
@@ -164,8 +166,8 @@ SC_INLINED uint64_t note_simple_work(struct sc_stream_record *stream, uint64_t a
 
 /* Called before the driver's call of a kernel launch: if the launch merely has to be noted as work
  * of its stream, notes it and returns the stream. NULL: the general way is needed, since the stream
- * waits for another one, a mark is due before the kernel, or copies in flight read managed memory,
- * which the kernel may write. */
+ * waits for another one, a mark (an event by which completion is learnt) is due before the kernel,
+ * or copies in flight read managed memory, which the kernel may write. */
 struct sc_stream_record *sc_work_begin_simple_launch(enum sc_simplicity least, CUstream handle,
                                                      bool per_thread)
 {
@@ -180,8 +182,8 @@ struct sc_stream_record *sc_work_begin_simple_launch(enum sc_simplicity least, C
 }
 
 /* Called when the driver has answered a launch that sc_work_begin_simple_launch has begun: notes it
- * once more, as a wait of another thread may have begun meanwhile, and adds it to the history; or
- * reports a refusal because of a capture. */
+ * once more, as a wait of another thread may have begun meanwhile, and adds it to the history (for
+ * the post-mortem); or reports a refusal because of a capture. */
 void sc_work_end_simple_launch(const char *api, void *site, bool per_thread,
                                struct sc_stream_record *stream, CUresult result)
 {
@@ -195,8 +197,8 @@ void sc_work_end_simple_launch(const char *api, void *site, bool per_thread,
 
 /* Called before a free in the order of the legacy stream: notes that the stream gets work, and
  * returns it, if nothing else has to be done. NULL, having done nothing: the general way is needed,
- * since the stream waits for another one, or an operation on host memory has no mark behind it yet.
- */
+ * since the stream waits for another one, or an operation on host memory has no mark (an event by
+ * which completion is learnt) behind it yet. */
 struct sc_stream_record *sc_work_begin_legacy_free(enum sc_simplicity least, CUstream handle,
                                                    bool per_thread)
 {

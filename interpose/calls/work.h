@@ -80,8 +80,9 @@ struct sc_stream_record *sc_work_begin_legacy_free(enum sc_simplicity least, CUs
 void sc_work_may_write(const struct sc_call *call, struct sc_stream_record *stream,
                        const struct sc_point *after, bool in_order);
 
-/* Adds work to the history. The work is done when the host knows that `number` operations of the
- * stream are done. `ticks`: the present time. */
+/* Adds work to the history, from which the post-mortem of a lost context is written. The work is
+ * done when the host knows that `number` operations of the stream are done. `ticks`: the present
+ * time. */
 void sc_work_add_history(const struct sc_call *call, const struct sc_stream_record *stream,
                          uint64_t number, uint64_t ticks);
 

@@ -339,8 +339,9 @@ void sc_beside_note_allocated(uintptr_t address, size_t size_bytes)
 }
 
 /* Called for work of this thread beside its captures of which it is not known what it writes. Later
- * captured work may read what this work has written, so for the rest of these captures what the
- * graphs use counts as unknown; and no memory is watched any more. */
+ * captured work may read what this work has written, so what their graphs do counts as unknown from
+ * here on, and less is reported of them. Memory that is watched after earlier captures may have
+ * been written, so it is watched no more. */
 void sc_beside_note_unknown_write(void)
 {
     BESIDE_LOCKED();
@@ -452,9 +453,10 @@ static bool count_nodes(uintptr_t graph, size_t *count)
            sc_real.cuGraphGetNodes((CUgraph)graph, NULL, count) == CUDA_SUCCESS;
 }
 
-/* Called when a capture has ended: notes what launches of its graph write, so that they do not hide
- * what other graphs lack. It is unknown if the graph has more nodes (`count`) than were seen
- * captured. Not inlined, so that its locals do not stand on the stack while the driver is asked. */
+/* Called when a capture has ended: notes what launches of its graph write. Such a launch may then
+ * come between two launches of another graph without hiding what that one lacks. It is unknown if
+ * the graph has more nodes (`count`) than were seen captured. Not inlined, so that its locals do
+ * not stand on the stack while the driver is asked. */
 static __attribute__((noinline)) void note_graph_writes(const struct open_capture *capture,
                                                         bool is_counted, size_t count)
 {
@@ -518,7 +520,8 @@ void sc_beside_note_node_changed(void)
     sc_frozen_note_changed(&frozen);
 }
 
-/* Notes a launch of the exec by this thread: it reads memory that is watched, or may write it. */
+/* Notes a launch of an instantiated graph (exec) by this thread: it reads memory that is watched,
+ * or may write it. */
 static void note_launch(uintptr_t exec)
 {
     BESIDE_LOCKED();

@@ -130,7 +130,8 @@ void sc_beside_note_node_added(uintptr_t graph);
  * known any more what its launches read and write. */
 void sc_beside_note_node_changed(void);
 
-/* Notes a launch of the exec: reports work beside captures whose result the launch reads. */
+/* Notes a launch of the instantiated graph (exec): reports work beside captures whose result the
+ * launch reads. */
 void sc_beside_note_launched(uintptr_t exec);
 
 #endif

@@ -48,6 +48,7 @@ static pthread_mutex_t events_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sc_handles captured_events;
 _Atomic unsigned sc_captures_event_count;
 
+/* Makes the table of captured events, when the library starts. 0 or -ENOMEM. */
 int sc_captures_init(void)
 {
     return sc_handles_init(&captured_events);

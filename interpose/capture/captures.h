@@ -30,7 +30,7 @@ enum sc_hazard_code;
 struct sc_call;
 struct sc_context;
 
-/* Where a capture began. */
+/* Where a capture began: what a report says of it. */
 struct sc_capture_begin {
     const char *api;
     const char *runtime_api; /* NULL: none, or unknown */
@@ -68,10 +68,10 @@ static inline bool sc_captures_any_open(void)
 }
 
 /* Adds a capture that the driver is about to begin. It counts as open from now on, since a call of
- * another thread can break it before this thread learns that it has begun. Records marks after what
- * was issued on the stream, since none can be recorded there while it captures. `to_graph`: the
- * program has made the graph that is captured into. Returns the capture's name; 0: there is no
- * room. Locks: holds the stream's lock on return. */
+ * another thread can break it before this thread learns that it has begun. Records marks
+ * (completion events) after what was issued on the stream, since none can be recorded there while
+ * it captures. `to_graph`: the program has made the graph that is captured into. Returns the
+ * capture's name; 0: there is no room. Locks: holds the stream's lock on return. */
 uint64_t sc_captures_beginning(struct sc_stream_record *stream, CUstreamCaptureMode mode,
                                bool to_graph, const struct sc_call *call) SC_ACQUIRES(stream->lock);
 

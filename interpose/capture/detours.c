@@ -39,8 +39,9 @@ static bool is_of_other_thread(const struct sc_stream_record *stream)
     return stream->owner && !stream->gone && stream->owner != sc_thread_id();
 }
 
-/* Is it a blocking stream that this thread can name? A detour, which stands in for work on the
- * legacy stream, has to come after and before the work of such streams. */
+/* Is it a blocking stream that this thread can name? An operation that is made on the private
+ * stream in place of the legacy one (a detour) comes after the earlier work of such streams, and
+ * before their later work. */
 static bool is_own_blocking(const struct sc_stream_record *stream)
 {
     return stream->kind == SC_STREAM_BLOCKING && !stream->gone && !is_of_other_thread(stream);
@@ -62,9 +63,9 @@ static bool lock_if(bool (*is_wanted)(const struct sc_stream_record *),
     return wanted;
 }
 
-/* Records a fence on the stream: an event behind its present work, for which a detour waits if the
- * stream captures later and cannot be asked for an event. Not while it captures: the event would be
- * captured. */
+/* Records a fence on the stream: an event behind its present work, for which an operation on the
+ * private stream (a detour) waits if this stream captures later and cannot be asked for an event.
+ * Not while it captures: the event would be captured. */
 static void record_fence(void *unused, struct sc_stream_record *stream)
 {
     (void)unused;
@@ -152,10 +153,10 @@ static void note_joined_work(struct sc_stream_record *earlier, struct sc_stream_
         sc_unfinished_join(later);
 }
 
-/* Called behind a detour for each stream of the context: makes the stream's later work wait for the
- * detour, if it would wait for the legacy stream. A stream that captures cannot wait now, nor can
- * one that only another thread can name: it owes the wait, until its capture has ended or its
- * thread uses it next. The order is noted at once in any case. */
+/* Called behind an operation on the private stream (a detour), for each stream of the context:
+ * makes the stream's later work wait for it, if it would wait for the legacy stream. A stream that
+ * captures cannot wait now, nor can one that only another thread can name: it owes the wait, until
+ * its capture has ended or its thread uses it next. The order is noted at once in any case. */
 static void order_stream_after(void *argument, struct sc_stream_record *stream) SC_UNFOLLOWED
 {
     const struct edges *edges = argument;
@@ -171,8 +172,8 @@ static void order_stream_after(void *argument, struct sc_stream_record *stream) 
     SC_TRACKED(sc_events_note_wait(track.events, track.order, id, (uintptr_t)edges->event));
 }
 
-/* Makes the stream wait for the context's latest detour, if it owes that (it could not wait when
- * the detour was made), unless it still captures. */
+/* Makes the stream wait for the context's latest operation on the private stream (a detour), if it
+ * could not wait when that was made (it owes the wait), unless it still captures. */
 static void make_owed_wait(void *argument, struct sc_stream_record *stream)
 {
     const struct edges *edges = argument;
@@ -190,9 +191,9 @@ static void make_owed_wait(void *argument, struct sc_stream_record *stream)
 /* Contexts that have a private stream, the latest first. They are never taken out. */
 static _Atomic(struct sc_context *) detoured;
 
-/* Makes the stream on which the context's detours run, and the two events by which they are
- * ordered, when they are first needed. Returns false if that fails: then the driver refuses the
- * operation, as without the library. */
+/* Makes the private stream, on which operations of the legacy stream run while a capture forbids
+ * them there (detours), and the two events by which they are ordered, when they are first needed.
+ * Returns false if that fails: then the driver refuses the operation, as without the library. */
 static bool make_private_stream(struct sc_context *context)
 {
     struct sc_context_detours *own = &context->detours;
@@ -270,8 +271,9 @@ static bool legacy_is_blocked(void)
                                               CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
 }
 
-/* Makes the legacy stream wait for the context's latest detour, if it owes that, unless a capture
- * still forbids operations there. Pre: the context is current, and its detours are locked. */
+/* Makes the legacy stream wait for the latest operation on the private stream (a detour), if it
+ * could not yet (it owes the wait), unless a capture still forbids operations there. Pre: the
+ * context is current, and its detours are locked. */
 static void make_wait_of_legacy(struct sc_context *context)
 {
     if (!context->legacy_stream->owes_wait || legacy_is_blocked())
@@ -284,9 +286,10 @@ static void make_wait_of_legacy(struct sc_context *context)
     context->legacy_stream->owes_wait = false;
 }
 
-/* Called behind a detour: makes later work of the context's blocking streams, and of the legacy
- * stream, wait for it. The legacy stream owes its wait until the capture has ended. If that has
- * happened meanwhile, its end did not know of this detour, so the wait is made here. */
+/* Called behind an operation on the private stream (a detour): makes later work of the context's
+ * blocking streams, and of the legacy stream, wait for it. The legacy stream owes its wait until
+ * the capture has ended. If that has happened meanwhile, its end did not know of this detour, so
+ * the wait is made here. */
 static void order_after(struct sc_context *context)
 {
     SC_RELAXED();
@@ -306,8 +309,8 @@ static void order_after(struct sc_context *context)
     pthread_mutex_unlock(&context->detours.lock);
 }
 
-/* Called when the stream is about to be used, and owes the wait for a detour, which it could not
- * make then: makes it now, and notes the order. */
+/* Called when the stream is about to be used, and owes a wait for an operation on the private
+ * stream (a detour), which it could not make then: makes it now, and notes the order. */
 void sc_detours_pay(struct sc_stream_record *stream)
 {
     SC_TRACE("detour-pay stream", stream->id);
@@ -320,8 +323,9 @@ void sc_detours_pay(struct sc_stream_record *stream)
                                    (uintptr_t)edges.event)); /* in case it is met only now */
 }
 
-/* Makes the waits for detours that streams of the context owe. Not while a call may be ending the
- * context (quiet), when the library makes no calls there. */
+/* Makes the waits for operations on the private stream (detours) that streams of the context could
+ * not make yet. Not while a call may be ending the context (quiet), when the library makes no calls
+ * there. */
 static void make_waits_in_context(struct sc_context *context)
 {
     if (sc_contexts_is_quiet(context) || !sc_contexts_push(context))
@@ -337,8 +341,8 @@ static void make_waits_in_context(struct sc_context *context)
 }
 
 /* Called when a capture has ended, which may have spanned several contexts: makes the waits for
- * detours that streams owe. Within the gate, so that no other capture begins meanwhile, which waits
- * on the legacy stream would break. */
+ * operations on private streams (detours) that streams could not make before. Within the gate, so
+ * that no other capture begins meanwhile, which waits on the legacy stream would break. */
 void sc_detours_make_owed_waits(void)
 {
     struct sc_context *context = atomic_load_explicit(&detoured, memory_order_acquire);
@@ -534,8 +538,9 @@ static void report_unforeseen(const struct sc_detour *detour, CUresult result)
 }
 
 /* Called when the driver has answered an operation that a capture stood in the way of: orders later
- * work after the detour if one was made, and reports the operation (SC301), as repaired or not. In
- * a replay before the driver's call it is reported by the second run, behind the call. */
+ * work after it if it was made on the private stream (a detour), and reports the operation (SC301),
+ * as repaired or not. In a replay before the driver's call it is reported by the second run, behind
+ * the call. */
 static void finish_detour(struct sc_detour *detour, CUresult result)
 {
     if (detour->stream) {

@@ -35,7 +35,8 @@
 struct sc_stream_record;
 struct sc_context;
 
-/* One operation that may need a detour, from before the driver's call until it has answered. */
+/* One operation that may have to be made on the private stream (a detour), from before the driver's
+ * call until it has answered. */
 struct sc_detour {
     struct sc_context *context; /* NULL: no capture stands in the way of the operation */
     const struct sc_call *call;
@@ -108,8 +109,8 @@ static inline CUresult sc_detour_end(struct sc_detour *detour, CUresult result)
     return result;
 }
 
-/* Reports a call that the driver has refused because of a capture, and for which no detour was
- * made. The parameters but the last are the members of a struct sc_call. */
+/* Reports a call that the driver has refused because of a capture, and that was not made on a
+ * private stream (a detour). The parameters but the last are the members of a struct sc_call. */
 void sc_detour_report_refused(const char *api, void *site, bool per_thread, CUresult result);
 
 /* Leaves it to the caller to report a refusal by the driver: the caller knows which other reason
@@ -130,8 +131,8 @@ static inline bool sc_detour_is_taken(const struct sc_detour *detour)
  * contexts. Called before the whole context waits for an event. */
 void sc_detours_fence_context(struct sc_context *context);
 
-/* Makes the waits for detours that streams still owe. Called when a capture has ended, which may
- * have spanned several contexts. */
+/* Makes the waits for detours (operations on private streams) that streams could not make yet.
+ * Called when a capture has ended, which may have spanned several contexts. */
 void sc_detours_make_owed_waits(void);
 
 #endif

@@ -55,7 +55,8 @@ static enum sc_hazard_code hazard_code_of(const struct sc_permit *permit, CUresu
 /* Called when the driver has answered a call that no capture permits: restores the thread's capture
  * mode, and reports the call if it has broken a capture, or would have without the relaxed mode. A
  * call that the driver refuses in relaxed mode as well (a synchronise of the capturing stream
- * itself) is reported as not repaired. */
+ * itself) is reported as not repaired. A refusal because of the legacy stream, or one that no
+ * capture explains by its mode, is put down to a capture of the current context. */
 void sc_permit_report(struct sc_permit *permit, CUresult result)
 {
     SC_KEEP_ERRNO();

@@ -64,7 +64,7 @@ static inline bool sc_permit_is_refused(const struct sc_permit *permit)
 }
 
 /* Reports a call that the driver has refused because of a capture, and that cannot be made under a
- * permit. Returns `result`. */
+ * permit (in the relaxed mode). Returns `result`. */
 static inline CUresult sc_permit_report_refused(const struct sc_call *call, CUresult result)
 {
     if (sc_captures_any_open() && sc_driver_is_capture_error(result)) {

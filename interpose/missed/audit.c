@@ -107,8 +107,8 @@ static void warn_passed_over(const struct sc_cupti_status *status)
 }
 
 /* Reports that CUPTI was wanted and cannot be used, or not any more, and warns of options that are
- * not met for that reason. A tool that took CUPTI over (YIELDED) is the user's wish, so no warning.
- */
+ * not met for that reason. If a tool has taken CUPTI over (YIELDED), as the user wishes, only
+ * cupti=require is warned of. */
 static void report_loss(void)
 {
     struct sc_cupti_status status;

@@ -81,7 +81,7 @@ static void *unless_ours(int i, void *found)
  * loaded without RTLD_GLOBAL may see a libcupti that nobody else sees. */
 static void *symbol_of_caller(const char *name, const void *caller)
 {
-    SC_INSIDE(); /* dlclose does not wait: the module stays */
+    SC_INSIDE(); /* the hook of dlclose lets this one pass: the object stays loaded */
     Dl_info where;
     void *handle = dladdr(caller, &where) && where.dli_fname
                        ? dlopen(where.dli_fname, RTLD_LAZY | RTLD_NOLOAD)

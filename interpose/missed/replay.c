@@ -84,7 +84,7 @@ typedef void cuProfilerStop_params;
  * the first run only orders, in mode=fix; AROUND: the first run notes what is gone afterwards. */
 enum when { NEVER, BEFORE, AFTER, BOTH, AROUND };
 
-/* How calls of one callback id are replayed. */
+/* How calls of one kind (a callback id of CUPTI) are replayed if they come through no wrapper. */
 struct replay {
     void (*note)(const void *parameters);
     enum when when;
@@ -135,9 +135,10 @@ static bool is_due(const struct replay *replay, const struct sc_missed_call *cal
 }
 
 /* Called at the beginning and at the end of a driver call that came through no wrapper: runs its
- * wrapper for what that records, with the driver's answer in place of a call (at the beginning, an
- * answer that records nothing). Contexts that have ended are dropped first, since the call may use
- * their handles again. Not within a replay: what the wrapper calls is the library's own. */
+ * wrapper for what that records, with the driver's answer in place of a call (at the beginning
+ * there is none yet: CUDA_ERROR_NOT_READY). Behind the call, contexts that have ended are dropped:
+ * the call may have been their end. Not within a replay: what the wrapper calls is the library's
+ * own. */
 void sc_replay(const struct sc_missed_call *call, bool entering)
 {
     if (call->id >= REPLAYS || !sc_active() || sc_replaying_is_on())
@@ -162,8 +163,8 @@ void sc_replay(const struct sc_missed_call *call, bool entering)
     sc_replaying = (struct sc_replaying){.armed = false};
 }
 
-/* Returns CUPTI's ids of all calls that can be replayed, for cupti_hooks/, which has CUPTI report
- * them. */
+/* Returns CUPTI's ids of all calls of which the wrapper can be run if they come through none, for
+ * cupti_hooks/, which has CUPTI report them. */
 const uint16_t *sc_replay_ids(size_t *count)
 {
     static uint16_t ids[REPLAYS];

@@ -39,7 +39,7 @@ struct sc_missed_call;
  * (driver/api.def). */
 void sc_replay(const struct sc_missed_call *call, bool entering);
 
-/* Returns the callback ids of all calls that can be replayed. */
+/* Returns CUPTI's callback ids of all calls that can be replayed. */
 const uint16_t *sc_replay_ids(size_t *count);
 
 #endif

@@ -211,8 +211,8 @@ static void note_signal(const struct place *place, CUgraphNodeType type)
 /* ---- the walk over the nodes ---- */
 
 /* Notes what a copy or memset node does with host and device memory; other nodes are none of its
- * business. Where a call changes one inner node (`inner`), device memory is left out: its uses are
- * kept by outermost nodes. */
+ * business. Where a call gives a node in a child graph or body a new child (`inner`), device memory
+ * is left out: such uses are kept by outermost nodes. */
 static void note_memory(struct place *place, CUgraphNodeType type)
 {
     struct sc_copy_sides sides;
@@ -326,6 +326,7 @@ static void unjudge_around(void *context, CUgraphNode node, enum sc_unjudged_why
     add_doubt(level->making, name, doubts[why]);
 }
 
+/* For sc_notifiers_find_stages: the host may know that the node is done before it is told so. */
 static void unjudge_for_notifier(void *context, CUgraphNode node)
 {
     unjudge_around(context, node, SC_BEFORE_SIGNAL);
@@ -438,6 +439,7 @@ static void watch_hosts(struct making *making, const CUgraphNode *nodes, size_t 
             note_unseen(making, nodes[i], CU_GRAPH_NODE_TYPE_HOST);
 }
 
+/* For sc_device_races_find: the name by which the exec knows a node. */
 static uintptr_t name_in(const void *making, CUgraphNode node)
 {
     return name_of(making, node);

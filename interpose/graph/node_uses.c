@@ -100,8 +100,8 @@ struct sc_graph_use sc_node_uses_of_side(uintptr_t node, enum sc_direction direc
 }
 
 /* Finds the call that added the node of an exec: it was noted when the node came into a graph. That
- * is the child graph, if the program has added nodes to it by its handle, or else the graph that
- * the exec is made of. */
+ * is the child graph (`in->graph`), if the program has added nodes to it by its handle, or else the
+ * graph that the exec is made of (`in->base`). */
 void sc_node_uses_recognise(const struct sc_walked_graph *in, CUgraphNode node,
                             struct sc_graph_use *use, struct sc_graph_extra *extra)
 {

@@ -85,6 +85,8 @@ static bool walk_node(const struct way *way, struct sc_walked_graph *in, CUgraph
     return goes_on;
 }
 
+/* Walks over the graph's nodes, and calls the walk's functions. With `top` the graph is one within
+ * a node (a child graph), and counts as one level deep. */
 void sc_node_walk_graph(const struct sc_node_walk *walk, void *context, CUgraph graph,
                         CUgraphNode top)
 {

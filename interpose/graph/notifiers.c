@@ -114,9 +114,9 @@ static struct walked walk_before(struct search *search, uint32_t notifier, bool 
 
 /* ---- what it tells of ---- */
 
-/* Returns how many stages, from the first on, lie completely before the notifier (a node that tells
- * the host what is done), after a whole walk from it. An event stands for all stages up to one, so
- * a gap ends the count. */
+/* Returns how many stages (parts of the graph, each of which one node tells the host of) lie
+ * completely before the notifier, such a node, from the first on. The walk from it was whole. An
+ * event stands for all stages up to one, so a gap ends the count. */
 static unsigned whole_stages(const struct search *search, const struct walked *walked)
 {
     uint32_t met[NO_STAGE + 1] = {0};

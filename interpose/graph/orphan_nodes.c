@@ -146,6 +146,7 @@ void sc_orphan_nodes_each(CUgraph graph, sc_visit_orphan *visit, void *argument)
         sc_node_walk_graph(&walk, &search, graph, NULL);
 }
 
+/* For sc_orphan_nodes_each: drops what is kept under this handle. */
 static void forget_orphan(void *unused, uintptr_t orphan)
 {
     (void)unused;
@@ -173,6 +174,7 @@ uint32_t sc_orphan_nodes_destroying(CUgraphNode node)
                : 0;
 }
 
+/* For sc_orphan_nodes_each: adds what is kept under this handle to another graph. */
 static void add_all(void *handle, uintptr_t orphan)
 {
     SC_TRACKED(sc_graphs_add_all(track.graphs, *(const uintptr_t *)handle, orphan));

@@ -4,6 +4,8 @@
 
 #include "common/poison.h"
 
+/* Begins a search in a graph of `count` nodes, with room for twice as many: those to go on from,
+ * and one answer of the driver's. Returns false, and keeps nothing, if there is no memory. */
 bool sc_reached_begin(struct sc_reached *reach, size_t count)
 {
     *reach =

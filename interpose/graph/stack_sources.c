@@ -164,6 +164,8 @@ static size_t update_with_bodies(CUgraph graph)
     return uses;
 }
 
+/* For sc_orphan_nodes_each: brings the copies that are kept under this handle up to date, and adds
+ * to the number of uses. */
 static void refresh_orphan(void *uses, uintptr_t orphan)
 {
     *(size_t *)uses += update_copies(orphan);

@@ -50,6 +50,7 @@ static bool awaits_unseen(CUgraphNode node, CUgraphNodeType type)
            (type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP && ops_of_node(node).waits);
 }
 
+/* For sc_node_walk_finds: is it a host node? */
 static bool is_host(CUgraphNode node, CUgraphNodeType type)
 {
     (void)node;
@@ -63,6 +64,7 @@ struct search {
     void *context;
 };
 
+/* For sc_reached_from: hands a node that was reached to the caller's function, with the reason. */
 static void visit_node(void *context, CUgraphNode node)
 {
     const struct search *search = context;

@@ -304,8 +304,9 @@ uint64_t sc_unfinished_now(struct sc_stream_record *stream)
 
 /* Called before an event is recorded: returns the time up to which a wait for it covers work.
  * Another thread that is issuing work notes that before its call and again after it. If the event
- * comes before that work, the later note stays. A wait of the context that the stream has still to
- * join (SC_TIE_DUE) is left out. */
+ * comes before that work, the later note stays. What the context was told to wait for, and the
+ * stream has still to join (SC_TIE_DUE), is not covered. The legacy stream's event covers the
+ * blocking streams' work. */
 uint64_t sc_unfinished_before_event(struct sc_stream_record *stream)
 {
     struct sc_context_unfinished *all = &stream->context->unfinished;

@@ -24,12 +24,13 @@ static struct {
     _Atomic uint64_t missed;
 } counts[SHARDS];
 
+/* Sets the function that is told of driver calls that no wrapper has made. */
 void sc_callbacks_start(void (*missed)(const struct sc_missed_call *call, bool entering))
 {
     missed_handler = missed;
 }
 
-/* Does the name begin with one of the prefixes, of which the last is NULL? */
+/* Does the name begin with one of the prefixes? The last of them is NULL. */
 static bool begins_with_one_of(const char *name, const char *const *prefixes)
 {
     for (; *prefixes; prefixes++)
@@ -38,8 +39,9 @@ static bool begins_with_one_of(const char *name, const char *const *prefixes)
     return false;
 }
 
-/* Should a wrapper have seen calls of this driver function? By prefix, so that functions of a newer
- * driver are included. */
+/* Must each call of this driver function come through a wrapper? Calls of these functions are
+ * counted, with a wrapper or without. By prefix, so that functions of a newer driver are included.
+ */
 bool sc_callbacks_is_audited(const char *driver_function)
 {
     static const char *const prefixes[] = {
@@ -60,8 +62,8 @@ bool sc_callbacks_is_audited(const char *driver_function)
     return begins_with_one_of(driver_function, prefixes);
 }
 
-/* Should hazards carry the name of this runtime function? By prefix, as in sc_callbacks_is_audited.
- */
+/* Should reports of hazards carry the name of this runtime function, which the program has called
+ * in place of the driver's? By prefix, so that functions of a newer runtime are included. */
 bool sc_callbacks_is_named(const char *runtime_function)
 {
     static const char *const prefixes[] = {
@@ -89,24 +91,30 @@ bool sc_callbacks_is_named(const char *runtime_function)
     return begins_with_one_of(runtime_function, prefixes);
 }
 
+/* Has calls of the driver function with this callback id counted. A newer CUPTI may have ids beyond
+ * the table. */
 void sc_callbacks_audit(uint32_t id)
 {
     if (id < SC_CBID_MAX)
         atomic_store_explicit(&audited[id], 1, memory_order_relaxed);
 }
 
+/* Are calls of the driver function with this callback id counted? */
 static bool is_audited(uint32_t id)
 {
     return id < SC_CBID_MAX && atomic_load_explicit(&audited[id], memory_order_relaxed);
 }
 
+/* Returns which group of counts the thread adds to: by the page of its thread-local data, so that
+ * threads seldom share a cache line. */
 static unsigned shard_of_thread(void)
 {
     return ((uintptr_t)&sc_current_call >> PAGE_BITS) % SHARDS;
 }
 
-/* Counts and reports a driver call that no wrapper has made. SC_CARRY: driver calls that the
- * receiver makes are the library's. */
+/* Tells the receiver of a driver call that no wrapper has made, before and after the call, and
+ * counts it once. Driver calls that the receiver makes are the library's own (SC_CARRY), and are
+ * not told in their turn. */
 static void report_missed(uint32_t id, const CUpti_CallbackData *data, bool entering)
 {
     struct sc_missed_call call = {
@@ -124,8 +132,9 @@ static void report_missed(uint32_t id, const CUpti_CallbackData *data, bool ente
     missed_handler(&call, entering);
 }
 
-/* Handles a callback for a driver call: stores its correlation id, and counts it as wrapped or
- * reports it as missed. */
+/* Handles CUPTI's callback before and after a driver call. Counts the call if its function is
+ * audited: as wrapped, or as missed if it is in no wrapper, of which the receiver is told. Keeps
+ * the call's id, by which its times on the device are found. */
 static void on_driver_call(uint32_t id, const CUpti_CallbackData *data)
 {
     bool entering = data->callbackSite == CUPTI_API_ENTER;
@@ -138,15 +147,16 @@ static void on_driver_call(uint32_t id, const CUpti_CallbackData *data)
         atomic_fetch_add_explicit(&counts[shard_of_thread()].wrapped, 1, memory_order_relaxed);
 }
 
-/* Stores the name of the runtime function under way. `correlationData` of the inner call keeps the
- * outer function's name until the inner one returns. CUPTI may report the return of a call that
- * began before the subscription: its correlationData was not set here, and is ignored. */
+/* Keeps the name of the runtime function under way, for reports. A runtime function may call
+ * another: `correlationData`, a word of CUPTI's for each call, keeps the outer name until the inner
+ * call returns. A return whose beginning was not seen, before the subscription, ends all names. */
 static void on_runtime_call(const CUpti_CallbackData *data)
 {
     const char *name = data->functionName;
     const char *now = sc_current_call.runtime_api;
     if (data->callbackSite == CUPTI_API_ENTER) {
-        *data->correlationData = (uintptr_t)(now == name ? NULL : now); /* a siglongjmp left it */
+        /* the same name is there if a siglongjmp has left such a call */
+        *data->correlationData = (uintptr_t)(now == name ? NULL : now);
         sc_current_call.runtime_api = name;
     } else {
         sc_current_call.runtime_api =
@@ -154,7 +164,8 @@ static void on_runtime_call(const CUpti_CallbackData *data)
     }
 }
 
-/* Passes the callback on by its domain. CUPTI calls this on the thread that makes the call. */
+/* The callback that CUPTI calls on the thread that makes a call. Passes it on by its domain; does
+ * nothing once the library has ended its subscription, or in a forked child. */
 void CUPTIAPI sc_callbacks_receive(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id,
                                    const void *about)
 {
@@ -170,7 +181,7 @@ void CUPTIAPI sc_callbacks_receive(void *user, CUpti_CallbackDomain domain, CUpt
         sc_resources_receive(domain, id, about);
 }
 
-/* Sums up the counts of all groups of threads. */
+/* Stores how many audited driver calls wrappers have made, and how many came past them. */
 void sc_callbacks_counts(uint64_t *wrapped, uint64_t *missed_calls)
 {
     *wrapped = *missed_calls = 0;

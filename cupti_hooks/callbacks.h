@@ -6,7 +6,6 @@
 
 /* Terms (docs/glossary.md):
  *   audit: the comparison of the driver calls that CUPTI shows with those that wrappers carried
- *   carry: of a wrapper: to note a driver call, so that the call is not counted as missed
  *   hazard: a mistake that may do harm: a code, the operation it hurts, and the event
  *   wrapper: our function in the place of one of the driver's
  */
@@ -28,20 +27,25 @@ enum { SC_CBID_MAX = 2048 };
  * run yet. */
 void sc_callbacks_start(void (*missed)(const struct sc_missed_call *call, bool entering));
 
-/* Does the audit (interpose/missed/audit.h) count calls of the driver function? */
+/* Must calls of this driver function come through a wrapper, so that those with and those without
+ * one are counted (the audit, interpose/missed/audit.h)? */
 bool sc_callbacks_is_audited(const char *driver_function);
 
-/* Makes the audit count the calls with this callback id. */
+/* Has calls of the driver function with this callback id counted, those with a wrapper and those
+ * without. */
 void sc_callbacks_audit(uint32_t id);
 
-/* Should hazards carry the name of this runtime function? */
+/* Should reports of hazards name this runtime function, in place of the driver's function that it
+ * calls? */
 bool sc_callbacks_is_named(const char *runtime_function);
 
-/* The callback function that is registered with CUPTI. */
+/* The callback function that is registered with CUPTI. `about`: what CUPTI says of the call or of
+ * the event, by domain. */
 void CUPTIAPI sc_callbacks_receive(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id,
                                    const void *about);
 
-/* Stores how many audited calls wrappers made, and how many others did. */
+/* Stores how many of the counted driver calls (sc_callbacks_audit) wrappers have made, and how many
+ * came past them. */
 void sc_callbacks_counts(uint64_t *wrapped, uint64_t *missed);
 
 #endif

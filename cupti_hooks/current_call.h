@@ -33,6 +33,8 @@ extern __thread struct sc_current_call sc_current_call;
 extern _Atomic bool
     sc_current_call_is_traced; /* this process is subscribed to CUPTI; a forked child is not */
 
+/* Does CUPTI report this process's calls to the library? Else nothing but the wrapper is known of a
+ * call. */
 static inline bool sc_current_call_may_be_known(void)
 {
     return __builtin_expect(atomic_load_explicit(&sc_current_call_is_traced, memory_order_relaxed),
@@ -45,32 +47,37 @@ static inline const char *sc_current_call_runtime_api(void)
     return sc_current_call_may_be_known() ? sc_current_call.runtime_api : NULL;
 }
 
+/* Returns CUPTI's id of the driver call that the wrapper has made, by which the times of its copies
+ * on the device are found later; 0: unknown. */
 static inline uint32_t sc_current_call_correlation_id(void)
 {
     return sc_current_call_may_be_known() ? sc_current_call.correlation_id : 0;
 }
 
-/* Makes the wrapper with this frame the one that carries the thread's driver calls. Returns the
- * entry of the wrapper around it, for sc_current_call_end_carry. */
+/* Notes that the wrapper with this frame makes the thread's driver calls from now on, so that
+ * CUPTI's callbacks do not count them as missed. Returns the note of the wrapper around it, for
+ * sc_current_call_end_carry. */
 static inline struct sc_frame sc_current_call_carry(struct sc_frame frame)
 {
     sc_current_call.correlation_id = 0;
     return sc_frame_enter(&sc_current_call.carrying, frame);
 }
 
+/* Ends what sc_current_call_carry began: the wrapper around it, if any, is noted again. */
 static inline void sc_current_call_end_carry(const struct sc_frame *outer)
 {
     sc_frame_leave(&sc_current_call.carrying, outer);
 }
 
-/* Does a wrapper carry the driver call under way? */
+/* Is the thread's driver call made within a wrapper, or another call of the library? A wrapper that
+ * a signal handler has left by a jump does not count: its frame is checked. */
 static inline bool sc_current_call_is_carried(void)
 {
     return sc_current_call.carrying.place != 0 && sc_frame_lives(&sc_current_call.carrying);
 }
 
-/* Makes the wrapper in which this is written carry the thread's driver calls until the end of the
- * block. */
+/* Until the end of the block, the thread's driver calls count as made by the wrapper (or other
+ * function of the library) in which this is written, and not as calls that missed all wrappers. */
 #define SC_CARRY()                                                                                 \
     __attribute__((cleanup(sc_current_call_end_carry), unused)) const struct sc_frame carried_ =   \
         sc_current_call_carry(SC_FRAME())

@@ -29,6 +29,7 @@ struct loaded {
     unsigned count;
 };
 
+/* Is the file one of CUDA's libraries, beside which libcupti may lie? */
 static bool is_cuda_library(const char *name)
 {
     return strncmp(name, "libcudart", 9) == 0 || strncmp(name, "libcublas", 9) == 0 ||
@@ -36,15 +37,17 @@ static bool is_cuda_library(const char *name)
            strncmp(name, "libnccl", 7) == 0 || strncmp(name, "libcufft", 8) == 0;
 }
 
+/* Notes the path of a loaded library, and an address in it, by which a relative path is resolved.
+ */
 static void note_place(struct place *place, const struct dl_phdr_info *info)
 {
     strcpy(place->path, info->dlpi_name);
     place->inside = info->dlpi_phdr;
 }
 
-/* Records a CUDA library, unless one of its folder is recorded already. Libraries with relative
- * paths are all recorded, as their folders are not known. `folder`: the length of the folder's
- * name. */
+/* Notes a CUDA library, unless one of the same folder is noted: each folder is searched once.
+ * Relative paths may mean the same or different folders, so all are noted. `folder`: the length of
+ * the folder's name in the path. */
 static void note_runtime(struct loaded *loaded, const struct dl_phdr_info *info, size_t folder)
 {
     for (unsigned i = 0; info->dlpi_name[0] == '/' && i < loaded->count; i++)
@@ -55,7 +58,8 @@ static void note_runtime(struct loaded *loaded, const struct dl_phdr_info *info,
         note_place(&loaded->runtimes[loaded->count++], info);
 }
 
-/* Records the object if it is libcupti or another library of CUDA. */
+/* A visitor of loaded objects: notes libcupti, and other CUDA libraries if these are wanted.
+ * Returns 0, so that all are visited. The program has no path. */
 static int note_object(struct dl_phdr_info *info, size_t size, void *context)
 {
     struct loaded *loaded = context;
@@ -70,13 +74,14 @@ static int note_object(struct dl_phdr_info *info, size_t size, void *context)
     return 0;
 }
 
-/* A handle of the loaded libcupti, opened by the name that the loader has for it; NULL: none is
+/* Returns a handle of the loaded libcupti, by the name that the loader has for it; NULL: none is
  * loaded. */
 static void *open_loaded(const struct loaded *loaded)
 {
     return loaded->cupti.path[0] ? dlopen(loaded->cupti.path, LOAD_FLAGS | RTLD_NOLOAD) : NULL;
 }
 
+/* Returns a handle of the libcupti that the process has loaded; NULL: none. */
 void *sc_libcupti_find_loaded(void)
 {
     struct loaded loaded = {.runtimes = NULL};
@@ -91,9 +96,9 @@ struct search {
     char name[32]; /* name of the file */
 };
 
-/* Records a relative folder that is not searched. `variable`: the environment variable that names
- * it, with '='; "" for a library. A variable is read for each version of libcupti, and recorded
- * once. */
+/* Notes for the user that a folder was not searched since it is relative. `variable`: the
+ * environment variable that names it, with '='; "" for a loaded library. A variable is read for
+ * each version of libcupti, and noted once. */
 static void pass_over(struct sc_libcupti *found, const char *variable, const char *path)
 {
     size_t used = strlen(found->passed_over);
@@ -103,13 +108,15 @@ static void pass_over(struct sc_libcupti *found, const char *variable, const cha
     sc_text_format(&words, "%s%s%s", used ? " " : "", variable, path);
 }
 
+/* Sets the name of the file that is searched for: `stem` and a version. */
 static void set_file_name(struct search *search, const char *stem, int number)
 {
     struct sc_text name = sc_text_in(search->name, sizeof search->name);
     sc_text_format(&name, "%s%lu", stem, (uint64_t)number);
 }
 
-/* Opens the file in the folder, if it is readable there. */
+/* Opens the file in folder/below, if it is readable there; its path stays in search->found. NULL:
+ * it is not there. A path that is too long counts as none. */
 static void *try_in(const struct search *search, const char *folder, const char *below)
 {
     struct sc_text path = sc_text_in(search->found->path, sizeof search->found->path);
@@ -119,7 +126,7 @@ static void *try_in(const struct search *search, const char *folder, const char 
 }
 
 /* Searches the folders that a toolkit of NVIDIA's installer, its wheels or conda has below `root`.
- */
+ * NULL: not found. */
 static void *try_toolkit(const struct search *search, const char *root)
 {
     static const char *const below[] = {
@@ -132,8 +139,8 @@ static void *try_toolkit(const struct search *search, const char *root)
     return found;
 }
 
-/* Searches the toolkit that the environment variable names. `variable`: its name, with '='; `root`:
- * its value. */
+/* Searches the toolkit that an environment variable names (`root`, its value, or NULL). A relative
+ * folder is only noted: it would mean another one as soon as the program changes its folder. */
 static void *try_named(const struct search *search, const char *variable, const char *root)
 {
     if (!root || !root[0])
@@ -144,8 +151,8 @@ static void *try_named(const struct search *search, const char *variable, const 
     return NULL;
 }
 
-/* Searches beside a CUDA library: in its folder (a toolkit's, or the wheels' of CUDA 13), in the
- * toolkit's extras, and in CUPTI's own wheel. */
+/* Searches beside a CUDA library that the program uses: in its folder (a toolkit's, or the wheels'
+ * of CUDA 13), in the toolkit's extras, and in CUPTI's own wheel. `folder` "": not known. */
 static void *try_beside(const struct search *search, const char *folder)
 {
     static const char *const below[] = {
@@ -161,7 +168,7 @@ static void *try_beside(const struct search *search, const char *folder)
     return found;
 }
 
-/* Searches the loader's path, and stores the path of what it finds. */
+/* Searches the loader's path, and notes the path of what it finds. */
 static void *try_loader(const struct search *search)
 {
     void *found = search->by->open(search->name, LOAD_FLAGS);
@@ -186,8 +193,8 @@ static void *search_for(const struct search *search)
     return found ? found : try_toolkit(search, "/usr/local/cuda");
 }
 
-/* Searches for the libcupti of a major version: the file's name ends with the major version, but
- * for CUDA 11 with the minor one as well. */
+/* Searches for the libcupti of a major version of CUDA: the file's name ends with that number. For
+ * CUDA 11 it has the minor one as well, of which the highest is taken. */
 static void *search_major(struct search *search, int major)
 {
     void *found = NULL;
@@ -202,8 +209,8 @@ static void *search_major(struct search *search, int major)
     return found;
 }
 
-/* Makes the library's path absolute. False: it is not known, and the library is recorded as not
- * searched. */
+/* Makes the path of a loaded library absolute. False: that is not possible any more, and its folder
+ * is noted as not searched. */
 static bool find_path(const struct search *search, struct place *place)
 {
     char *found = search->found->path;
@@ -217,7 +224,7 @@ static bool find_path(const struct search *search, struct place *place)
     return false;
 }
 
-/* Replaces the paths of the recorded libraries by their folders; "": not known. */
+/* Replaces the paths of the noted CUDA libraries by their folders; "" if a folder is not known. */
 static void find_folders(const struct search *search, struct loaded *loaded)
 {
     for (unsigned i = 0; i < loaded->count; i++) {
@@ -227,8 +234,9 @@ static void find_folders(const struct search *search, struct loaded *loaded)
     }
 }
 
-/* Finds and opens libcupti. One that is loaded already is preferred; then each version is searched
- * for, in the order of `majors`. */
+/* Finds and opens libcupti: the loaded one, since two copies would each assume to be alone; else
+ * each version in the order of `majors`. Notes its path for the report. Look-ups that failed have
+ * set dlerror(), which is cleared. */
 void sc_libcupti_find(const struct sc_libcupti_search *by, struct sc_libcupti *found)
 {
     static struct place runtimes[RUNTIMES_MAX];

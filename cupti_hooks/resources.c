@@ -6,6 +6,7 @@
 
 static sc_news_receiver *receiver;
 
+/* Sets the function that is told of streams, contexts, graphs and modules, and of waits. */
 void sc_resources_start(sc_news_receiver *receive)
 {
     receiver = receive;
@@ -30,13 +31,15 @@ static const struct {
 
 enum { ROWS = sizeof rows / sizeof rows[0] };
 
+/* Calls `enable` for each callback of CUPTI's that makes news. */
 void sc_resources_each(void (*enable)(CUpti_CallbackDomain domain, uint32_t id))
 {
     for (int i = 0; i < ROWS; i++)
         enable(rows[i].domain, rows[i].id);
 }
 
-/* Returns the handle of the executable graph, or else of the graph. */
+/* Returns the handle of the executable graph, or else of the graph, that ends; 0: CUPTI does not
+ * say. */
 static uintptr_t graph_of(const CUpti_ResourceData *data)
 {
     const CUpti_GraphData *graph = data->resourceDescriptor;
@@ -45,7 +48,7 @@ static uintptr_t graph_of(const CUpti_ResourceData *data)
     return (uintptr_t)(graph->graphExec ? (void *)graph->graphExec : (void *)graph->graph);
 }
 
-/* Returns the handle that the news is about, from the callback's data. */
+/* Returns the handle that a callback of this kind is about, from CUPTI's data; 0: none. */
 static uintptr_t handle_of(enum sc_news_kind kind, const void *about)
 {
     const CUpti_ResourceData *resource = about;
@@ -67,7 +70,7 @@ static uintptr_t handle_of(enum sc_news_kind kind, const void *about)
     return 0;
 }
 
-/* Stores the code of a module that was loaded. */
+/* Takes the code of a loaded module from CUPTI's data; CUPTI may not have it. */
 static void read_module(const void *about, struct sc_news *news)
 {
     const CUpti_ModuleResourceData *module =
@@ -78,9 +81,10 @@ static void read_module(const void *about, struct sc_news *news)
     news->image_bytes = module->pCubin ? module->cubinSize : 0;
 }
 
-/* Is the callback news, since no wrapper or followed call records it? Wrappers do not know which
- * child graphs end with their graph. A followed call that ends a device's primary context does not
- * know which context that was. */
+/* Must the receiver be told, since the library does not learn of this otherwise? Wrappers and
+ * followed calls (calls past a wrapper that are told of one by one) note what they do themselves.
+ * But nobody else knows which child graphs end with their graph and which modules a call loads; and
+ * a followed call that ends a device's primary context does not know which context that was. */
 static bool is_due(enum sc_news_kind kind)
 {
     if (kind == SC_NEWS_GRAPH_ENDS || kind == SC_NEWS_MODULE_LOADED)
@@ -89,9 +93,8 @@ static bool is_due(enum sc_news_kind kind)
            (!sc_current_call.followed || kind == SC_NEWS_CONTEXT_ENDS);
 }
 
-/* Passes the news to the receiver. SC_CARRY: driver calls that the receiver makes are the
- * library's. Within a wrapper (which has called SC_CARRY already) the wrapper keeps its entry and
- * its correlation id. */
+/* Tells the receiver. Driver calls that it makes are the library's own (SC_CARRY). Within a wrapper
+ * that is noted already, and another SC_CARRY would make it forget the id of its call. */
 static void deliver_news(const struct sc_news *news)
 {
     if (sc_current_call_is_carried()) {
@@ -102,7 +105,8 @@ static void deliver_news(const struct sc_news *news)
     }
 }
 
-/* Finds the callback's row, and passes its news to the receiver if that is due (is_due). */
+/* Handles a callback of CUPTI about a stream, context, graph, module or wait: tells the receiver of
+ * it if that is due (is_due), and if CUPTI says which one it is about. */
 void sc_resources_receive(CUpti_CallbackDomain domain, uint32_t id, const void *about)
 {
     for (int i = 0; about && i < ROWS; i++) {

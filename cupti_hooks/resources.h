@@ -16,14 +16,15 @@
 
 #include "cupti_hooks/news.h"
 
-/* Sets the receiver of news. Pre: no callback has run yet. */
+/* Sets the function that is told of news: streams, contexts, graphs and modules that begin or end,
+ * and waits that end. Pre: no callback has run yet. */
 void sc_resources_start(sc_news_receiver *receive);
 
-/* Passes to the receiver the news, if any, that follow from a callback of the resource or
- * synchronise domain. */
+/* Handles a callback of CUPTI's resource or synchronise domain: tells the receiver the news in it,
+ * if there are any that nobody else notes. */
 void sc_resources_receive(CUpti_CallbackDomain domain, uint32_t id, const void *about);
 
-/* Calls `enable` for each callback that must be enabled for news. */
+/* Calls `enable` for each callback that must be enabled for news, when the library subscribes. */
 void sc_resources_each(void (*enable)(CUpti_CallbackDomain domain, uint32_t id));
 
 #endif

@@ -41,16 +41,20 @@ static _Atomic unsigned tools_coming; /* tools whose cuptiSubscribe is under way
 static _Atomic bool tool_came;        /* a tool has come, and may still be there */
 static __thread bool calling_cupti;   /* the library calls CUPTI on this thread */
 
+/* Is the library calling CUPTI on this thread? Calls that CUPTI makes meanwhile are not the
+ * program's. */
 bool sc_cupti_is_asking(void)
 {
     return calling_cupti;
 }
 
+/* Is the library subscribed, and has no tool come? Then CUPTI works for the library alone. */
 bool sc_cupti_is_ours(void)
 {
     return sc_current_call_may_be_known() && !atomic_load(&tool_came);
 }
 
+/* Returns the state as the report names it. */
 const char *sc_cupti_state_string(enum sc_cupti_state state)
 {
     static const char *const words[] = {"unused", "listening", "absent", "too-old",
@@ -58,7 +62,8 @@ const char *sc_cupti_state_string(enum sc_cupti_state state)
     return words[state];
 }
 
-/* Looks up the functions of libcupti that are used. False: one is missing. */
+/* Looks up the functions of libcupti that the subscription uses. False: one is missing. Old
+ * versions lack subscribe_v2, which is not needed. */
 static bool find_functions(void)
 {
 #define FIND(member, symbol_name)                                                                  \
@@ -75,7 +80,8 @@ static bool find_functions(void)
            cupti.name && cupti.result_string;
 }
 
-/* Finds libcupti and its functions. Returns LISTENING if the library can subscribe. */
+/* Finds libcupti and its functions, and notes its path for the report. Returns LISTENING if the
+ * library can subscribe. */
 static enum sc_cupti_state load_cupti(void)
 {
     sc_libcupti_find(&request->search, &library);
@@ -89,7 +95,8 @@ static enum sc_cupti_state load_cupti(void)
     return SC_CUPTI_LISTENING;
 }
 
-/* Stores as detail who is subscribed to CUPTI, or CUPTI's error. */
+/* Keeps for the report why the subscription failed: the name of the tool that is subscribed
+ * (`holder`), or CUPTI's error. */
 static void note_failure(CUptiResult result, const char *holder)
 {
     const char *text = NULL;
@@ -102,7 +109,8 @@ static void note_failure(CUptiResult result, const char *holder)
     current.detail = detail;
 }
 
-/* Subscribes to CUPTI. Returns the new state; HELD: another tool is subscribed. */
+/* Subscribes to CUPTI, which allows one subscriber. Returns the new state; HELD: another tool is
+ * subscribed, whose name a newer CUPTI tells. */
 static enum sc_cupti_state subscribe_now(void) SC_REQUIRES(lock)
 {
     SC_ASSERT_HELD(&lock);
@@ -126,8 +134,8 @@ static enum sc_cupti_state subscribe_now(void) SC_REQUIRES(lock)
     return result == CUPTI_ERROR_NOT_COMPATIBLE ? SC_CUPTI_TOO_OLD : SC_CUPTI_FAILED;
 }
 
-/* Enables the callbacks of the functions for which `wants` is true, one by one, since each callback
- * costs the program time. `note`: called with the id of each; NULL: not called. */
+/* Enables the callbacks of the functions for which `wants` is true. Not of a whole domain, since
+ * each callback costs the program time. `note` (or NULL) gets the id of each. */
 static void enable_named(CUpti_CallbackDomain domain, bool (*wants)(const char *name),
                          void (*note)(uint32_t id))
 {
@@ -141,12 +149,15 @@ static void enable_named(CUpti_CallbackDomain domain, bool (*wants)(const char *
     }
 }
 
+/* Enables one callback, for sc_resources_each. */
 static void enable_callback(CUpti_CallbackDomain domain, uint32_t id)
 {
     cupti.enable(1, subscriber, domain, id);
 }
 
-/* Loads CUPTI, subscribes, and enables the callbacks and records that were requested. */
+/* Loads CUPTI, subscribes, and enables the callbacks and records that were requested. If a tool is
+ * about to subscribe, the library does not. Only at the end do callbacks take effect, when all is
+ * set. */
 static void start_locked(void) SC_REQUIRES(lock)
 {
     SC_ASSERT_HELD(&lock);
@@ -167,7 +178,7 @@ static void start_locked(void) SC_REQUIRES(lock)
     atomic_store(&sc_current_call_is_traced, true);
 }
 
-/* Subscribes, in the first call. Calls of the driver that CUPTI makes count as the library's
+/* Subscribes, in the first call. Driver calls that CUPTI makes meanwhile count as the library's
  * (SC_CARRY). */
 void sc_cupti_start(const struct sc_cupti_request *what)
 {
@@ -181,7 +192,7 @@ void sc_cupti_start(const struct sc_cupti_request *what)
     calling_cupti = false;
 }
 
-/* Records that CUPTI cannot be used, unless it was started. */
+/* Records why CUPTI cannot be used, unless it is in use already. */
 void sc_cupti_fail(const char *why)
 {
     SC_LOCKED(&lock);
@@ -191,7 +202,8 @@ void sc_cupti_fail(const char *why)
     }
 }
 
-/* Makes callbacks do nothing, and then ends the subscription. */
+/* Makes callbacks do nothing, and then ends the subscription, if there is one. A forked child may
+ * have inherited one. */
 static void unsubscribe_locked(void) SC_REQUIRES(lock)
 {
     SC_ASSERT_HELD(&lock);
@@ -206,16 +218,17 @@ static void unsubscribe_locked(void) SC_REQUIRES(lock)
     calling_cupti = false;
 }
 
-/* Acquires the lock unless that takes too long: a tool that subscribes in a constructor holds the
- * loader's lock, for which the owner of this lock may wait. */
+/* Takes the lock, unless that takes more than a second. A tool that subscribes in a constructor
+ * holds the loader's lock, for which the owner of this lock may wait. */
 static bool lock_in_time(void) SC_TRY_ACQUIRES(true, lock)
 {
     struct timespec until = sc_deadline_in(YIELD_MAX_NS);
     return sc_lock_until(&lock, &until) == 0;
 }
 
-/* Ends the subscription and the records for another tool. If the lock is not acquired in time, the
- * library stays subscribed, and the tool's call may fail. */
+/* Called before a tool's cuptiSubscribe, of which CUPTI allows one: ends the library's subscription
+ * and records. Not if the library itself subscribes. If the lock is not had in time, the library
+ * stays subscribed, and the tool's call may fail. Returns whether the library has left. */
 bool sc_cupti_yield(void)
 {
     if (calling_cupti)
@@ -233,7 +246,8 @@ bool sc_cupti_yield(void)
     return leaves;
 }
 
-/* Ends the activity records for another tool; the subscription stays. */
+/* Called before a tool asks for activity records, of which CUPTI has one client: ends the
+ * library's; the subscription stays. Not if the library itself asks. */
 bool sc_cupti_yield_records(void)
 {
     if (calling_cupti)
@@ -246,6 +260,8 @@ bool sc_cupti_yield_records(void)
     return leaves;
 }
 
+/* Called when a tool's cuptiSubscribe has returned: the library may subscribe now, if it has not
+ * begun to before; CUPTI refuses if the tool is still there. Not for the library's own call. */
 void sc_cupti_tool_came(void)
 {
     if (!calling_cupti)
@@ -253,7 +269,7 @@ void sc_cupti_tool_came(void)
 }
 
 /* Makes callbacks do nothing and, if asked to, unsubscribes. Does not wait for the lock: at the end
- * of the process its owner may be stopped for good. */
+ * of the process its owner may be stopped for good, and the subscription then simply stays. */
 void sc_cupti_stop(bool unsubscribe)
 {
     atomic_store(&sc_current_call_is_traced, false);
@@ -263,8 +279,8 @@ void sc_cupti_stop(bool unsubscribe)
     pthread_mutex_unlock(&lock);
 }
 
-/* Resets the state in a forked child. The lock is initialised again, as another thread of the
- * parent may have held it. */
+/* Resets the state in a forked child, where CUDA does not work. The lock is made anew, as another
+ * thread of the parent may have held it. `subscribed` stays: CUPTI still has the subscription. */
 void sc_cupti_child(void)
 {
     atomic_store(&sc_current_call_is_traced, false);
@@ -275,7 +291,9 @@ void sc_cupti_child(void)
     current.state = SC_CUPTI_UNUSED;
 }
 
-/* Enables the callbacks of the functions in `followed`, once. */
+/* Called at the first missed call: enables callbacks for further functions (`followed`), whose
+ * calls must then be known, too. Once. Does not wait for the lock, since a callback of CUPTI's
+ * calls this; a later one tries again. */
 void sc_cupti_follow_more(void)
 {
     if (pthread_mutex_trylock(&lock) != 0)
@@ -290,8 +308,8 @@ void sc_cupti_follow_more(void)
     pthread_mutex_unlock(&lock);
 }
 
-/* Stores the status. Reads it without the lock if another thread holds that; it may then be half
- * changed. */
+/* Copies the status for the report. If another thread has the lock, it is read without: the process
+ * may be ending in a signal handler, which must not wait. It may then be half changed. */
 void sc_cupti_get_status(struct sc_cupti_status *status)
 {
     bool locked = pthread_mutex_trylock(&lock) == 0;
@@ -300,6 +318,7 @@ void sc_cupti_get_status(struct sc_cupti_status *status)
         pthread_mutex_unlock(&lock);
 }
 
+/* Stores how many audited driver calls wrappers have made, and how many came past them. */
 void sc_cupti_counts(uint64_t *wrapped, uint64_t *missed)
 {
     sc_callbacks_counts(wrapped, missed);

@@ -75,7 +75,8 @@ void sc_cupti_start(const struct sc_cupti_request *request);
 /* Records that CUPTI cannot be used. `why` lives for ever. */
 void sc_cupti_fail(const char *why);
 
-/* Follows the calls of `followed` from now on. May be called in a callback. Does nothing while
+/* Called when a call has missed all wrappers: from now on the receiver of missed calls is also told
+ * of the calls in the request's list `followed`. May be called in a callback. Does nothing while
  * another thread holds the lock. */
 void sc_cupti_follow_more(void);
 
@@ -111,7 +112,7 @@ void sc_cupti_child(void);
 void sc_cupti_get_status(struct sc_cupti_status *status);
 const char *sc_cupti_state_string(enum sc_cupti_state state);
 
-/* Stores how many audited calls wrappers made, and how many others did. */
+/* Stores how many of the counted driver calls wrappers have made, and how many came past them. */
 void sc_cupti_counts(uint64_t *wrapped, uint64_t *missed);
 
 #endif

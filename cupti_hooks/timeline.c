@@ -61,7 +61,8 @@ static _Atomic bool is_out[BUFFERS];
 static _Atomic unsigned out_count, next_hint;
 
 /* Returns a buffer for CUPTI's records; NULL: all are in use. Threads begin to search at different
- * places. */
+ * places, so that they seldom meet. When half of the buffers are out, a thread of the library is
+ * woken to flush them. */
 static uint8_t *take_buffer(void)
 {
     bool has_none = atomic_load_explicit(&out_count, memory_order_relaxed) >= BUFFERS;
@@ -79,7 +80,7 @@ static uint8_t *take_buffer(void)
     return NULL;
 }
 
-/* Makes the buffer free for take_buffer. */
+/* Makes the buffer, which CUPTI has returned, free for take_buffer. */
 static void release_buffer(const uint8_t *buffer)
 {
     SC_ASSERT(buffer >= memory && buffer < memory + (size_t)BUFFERS * BUFFER_BYTES);
@@ -91,6 +92,7 @@ static void release_buffer(const uint8_t *buffer)
                           memory_order_release);
 }
 
+/* Are half of the buffers with CUPTI, so that it should be made to return some? */
 bool sc_timeline_lacks_buffers(void)
 {
     return atomic_load_explicit(&out_count, memory_order_relaxed) >= BUFFERS / 2;
@@ -108,8 +110,8 @@ struct entry {
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct entry *table SC_GUARDED_BY(table_lock); /* REMEMBERED entries */
 
-/* Stores the times of a call. A call that makes several copies gets the earliest start and the
- * latest end. */
+/* Keeps when a driver call ran on the device. A call that makes several copies gets the earliest
+ * start and the latest end. A record without an id or times is incomplete, and only counted. */
 static void remember_locked(uint32_t id, uint64_t start, uint64_t end) SC_REQUIRES(table_lock)
 {
     SC_ASSERT_HELD(&table_lock);
@@ -125,7 +127,7 @@ static void remember_locked(uint32_t id, uint64_t start, uint64_t end) SC_REQUIR
     entry->end = end > entry->end ? end : entry->end;
 }
 
-/* Passes a record of managed memory on to the handler of the request. */
+/* Tells the request's handler of a record about managed memory: pages that moved, or a fault. */
 static void read_managed(const CUpti_ActivityUnifiedMemoryCounter3 *record)
 {
     _Static_assert((int)SC_MANAGED_TO_DEVICE ==
@@ -149,8 +151,9 @@ static void read_managed(const CUpti_ActivityUnifiedMemoryCounter3 *record)
     wanted->managed(&news);
 }
 
-/* Reads one record of CUPTI's. Since CUDA 11 all structs of records have only grown at their ends,
- * so older records can be read as newer ones. */
+/* Reads one record of CUPTI's: a copy's or memset's times, or news of managed memory. Since CUDA 11
+ * the structs of records have only grown at their ends, so older records can be read as newer ones.
+ */
 static void read_record_locked(const CUpti_Activity *record) SC_REQUIRES(table_lock)
 {
     SC_ASSERT_HELD(&table_lock);
@@ -164,11 +167,13 @@ static void read_record_locked(const CUpti_Activity *record) SC_REQUIRES(table_l
         read_managed((const void *)record);
 }
 
-/* Gives CUPTI a buffer. NULL: it gets none, and drops the record. */
+/* CUPTI's request for a buffer. NULL: CUPTI gets none, and drops the record. No more buffers are
+ * given at the end of the process, nor once the records are given up: give_up_records waits for all
+ * that are out. */
 static void CUPTIAPI give_room(uint8_t **buffer, size_t *size, size_t *records_max)
 {
     *buffer = atomic_load(&closing) ? NULL : take_buffer();
-    if (*buffer && !atomic_load(&on)) { /* give_up_records() counts it, or is seen here */
+    if (*buffer && !atomic_load(&on)) { /* given up meanwhile; or give_up_records sees the buffer */
         release_buffer(*buffer);
         *buffer = NULL;
     }
@@ -176,7 +181,8 @@ static void CUPTIAPI give_room(uint8_t **buffer, size_t *size, size_t *records_m
     *records_max = 0;
 }
 
-/* Reads the records of a buffer that CUPTI delivers. */
+/* CUPTI returns a buffer: reads its records. A later client's buffer may be returned here, too; it
+ * is not the library's, and is left alone. */
 static void CUPTIAPI read_buffer(CUcontext context, uint32_t stream, uint8_t *buffer, size_t size,
                                  size_t valid_size)
 {
@@ -191,8 +197,9 @@ static void CUPTIAPI read_buffer(CUcontext context, uint32_t stream, uint8_t *bu
     release_buffer(buffer);
 }
 
-/* Stores how far CLOCK_MONOTONIC is ahead of CUPTI's clock, modulo 2^64. Of several tries the one
- * counts that was interrupted least between its two readings of CLOCK_MONOTONIC. */
+/* Measures how far CLOCK_MONOTONIC is ahead of CUPTI's clock, modulo 2^64. Of several tries the one
+ * counts that was interrupted least between its two readings of CLOCK_MONOTONIC. False: CUPTI gives
+ * no time. */
 static bool measure_ahead(uint64_t *ahead)
 {
     uint64_t least_ns = UINT64_MAX;
@@ -210,8 +217,9 @@ static bool measure_ahead(uint64_t *ahead)
     return true;
 }
 
-/* Finds when the device made the copy that a driver call with this correlation id issued. False:
- * CUPTI has not delivered that, or it was overwritten. */
+/* Finds when the device made the copies that a driver call with this id of CUPTI's issued. False:
+ * CUPTI has not delivered that yet, or a later call has taken its place in the table. Times of
+ * CUPTI's clock are converted to CLOCK_MONOTONIC. */
 bool sc_timeline_find(uint32_t correlation_id, struct sc_device_times *times)
 {
     if (correlation_id == 0)
@@ -246,6 +254,8 @@ static bool find_functions(void *library, void *(*symbol)(void *handle, const ch
            cupti.dropped && cupti.timestamp;
 }
 
+/* Ends all kinds of records that were enabled. `on` is cleared first, so that no further buffer is
+ * given. */
 static void disable_kinds(void)
 {
     atomic_store(&on, false);
@@ -253,7 +263,7 @@ static void disable_kinds(void)
         cupti.disable(kinds[left - 1]);
 }
 
-/* Enables a kind of records, and stores it for disable_kinds. */
+/* Enables a kind of records, and notes it for disable_kinds. */
 static CUptiResult enable_kind(CUpti_ActivityKind kind)
 {
     CUptiResult result = cupti.enable(kind);
@@ -263,7 +273,8 @@ static CUptiResult enable_kind(CUpti_ActivityKind kind)
     return result;
 }
 
-/* Enables the records of copies and memsets; if that fails, disables all kinds. */
+/* Enables the records of copies and memsets. If only one of the two works, neither is used: times
+ * would be missing. */
 static enum sc_cupti_state enable_copies(void)
 {
     if (enable_kind(CUPTI_ACTIVITY_KIND_MEMCPY) == CUPTI_SUCCESS &&
@@ -273,7 +284,8 @@ static enum sc_cupti_state enable_copies(void)
     return SC_CUPTI_FAILED;
 }
 
-/* Requests all kinds of records of managed memory, of all devices. */
+/* Asks CUPTI for all kinds of records of managed memory, which must be done before they are
+ * enabled. One request is for all devices. */
 static CUptiResult configure_managed(void)
 {
     CUpti_ActivityUnifiedMemoryCounterConfig all[SC_MANAGED_BETWEEN];
@@ -286,7 +298,7 @@ static CUptiResult configure_managed(void)
     return cupti.configure_managed(all, SC_MANAGED_BETWEEN);
 }
 
-/* Enables the records of managed memory; on failure CUPTI's reason is stored. */
+/* Enables the records of managed memory. On failure CUPTI's reason is kept for the report. */
 static enum sc_cupti_state enable_managed(void)
 {
     const char *detail = "";
@@ -300,7 +312,7 @@ static enum sc_cupti_state enable_managed(void)
     return result == CUPTI_SUCCESS ? SC_CUPTI_LISTENING : SC_CUPTI_FAILED;
 }
 
-/* Maps the table of times. False: no memory. */
+/* Maps the table in which it is kept when driver calls ran on the device. False: no memory. */
 static bool make_table(void)
 {
     SC_LOCKED(&table_lock);
@@ -308,7 +320,8 @@ static bool make_table(void)
     return table != NULL;
 }
 
-/* Prepares all that the records need. Returns LISTENING if kinds may be enabled now. */
+/* Prepares all that the records need. Returns LISTENING if kinds of records may be enabled now. A
+ * tool that was first stays CUPTI's client. */
 static enum sc_cupti_state prepare_locked(void *library,
                                           void *(*symbol)(void *handle, const char *name))
     SC_REQUIRES(lock)
@@ -325,8 +338,8 @@ static enum sc_cupti_state prepare_locked(void *library,
     return SC_CUPTI_LISTENING;
 }
 
-/* Enables the records that were requested. Copies come first: if enabling them fails, all kinds are
- * disabled again. */
+/* Enables the records that were requested. Copies come first: if these fail, enable_copies disables
+ * all kinds and clears `on`, which is then set again for managed memory. */
 void sc_timeline_start(void *library, void *(*symbol)(void *handle, const char *name),
                        const struct sc_timeline_request *request)
 {
@@ -334,7 +347,7 @@ void sc_timeline_start(void *library, void *(*symbol)(void *handle, const char *
     wanted = request;
     enum sc_cupti_state copies = prepare_locked(library, symbol), managed = copies;
     bool works = copies == SC_CUPTI_LISTENING;
-    atomic_store(&on, works); /* CUPTI may request a buffer as soon as a kind is enabled */
+    atomic_store(&on, works); /* before: CUPTI may request a buffer as soon as a kind is enabled */
     if (works && request->copies)
         copies = enable_copies();
     atomic_store(&on, works);
@@ -347,22 +360,26 @@ void sc_timeline_start(void *library, void *(*symbol)(void *handle, const char *
         atomic_store(&managed_state, (int)managed);
 }
 
+/* Returns whether records of copies come, or why not. */
 enum sc_cupti_state sc_timeline_state(void)
 {
     return (enum sc_cupti_state)atomic_load(&state);
 }
 
+/* Returns whether records of managed memory come, or why not. */
 enum sc_cupti_state sc_timeline_managed_state(void)
 {
     return (enum sc_cupti_state)atomic_load(&managed_state);
 }
 
+/* Returns CUPTI's reason for giving no records of managed memory; "" if it gives them. */
 const char *sc_timeline_managed_detail(void)
 {
     return atomic_load(&managed_detail);
 }
 
-/* Records that what was requested has failed. */
+/* Records that what was requested cannot be used, since the thread that would read it is missing.
+ */
 void sc_timeline_fail(void)
 {
     if (wanted->copies)
@@ -371,13 +388,14 @@ void sc_timeline_fail(void)
         atomic_store(&managed_state, SC_CUPTI_FAILED);
 }
 
+/* Are any records enabled? */
 bool sc_timeline_is_on(void)
 {
     return atomic_load(&on);
 }
 
-/* Makes CUPTI deliver its buffers, with `all` also those with incomplete records, and counts the
- * dropped records. */
+/* Makes CUPTI return its buffers, with `all` also those with records of unfinished work, which are
+ * lost then. Counts the records that CUPTI has dropped since. */
 static void flush_buffers(bool all)
 {
     size_t lost = 0;
@@ -386,8 +404,8 @@ static void flush_buffers(bool all)
         atomic_fetch_add(&dropped, lost);
 }
 
-/* Flushes the records if they are enabled. The lock is held, so that they are not disabled
- * meanwhile. */
+/* Makes CUPTI deliver its records if any are enabled. The lock is held, so that they are not
+ * disabled meanwhile. This may take as long as a driver call of the program. */
 void sc_timeline_flush(bool all)
 {
     SC_LOCKED(&lock);
@@ -410,21 +428,24 @@ static void give_up_records(void)
         nanosleep(&moment, NULL);
 }
 
+/* Takes the lock, unless that takes more than a second, as the thread that flushes may have it for
+ * longer. */
 static bool lock_in_time(void) SC_TRY_ACQUIRES(true, lock)
 {
     struct timespec until = sc_deadline_in(LEAVE_MAX_S * UINT64_C(1000000000));
     return sc_lock_until(&lock, &until) == 0;
 }
 
+/* Notes that records which were delivered until now have gone to another tool. */
 static void yield_state(_Atomic int *what)
 {
     int listening = SC_CUPTI_LISTENING;
     atomic_compare_exchange_strong(what, &listening, SC_CUPTI_YIELDED);
 }
 
-/* Ends the records, as another tool wants CUPTI. A flush of the library may hold the lock for long,
- * since it waits for a driver call of the program. Then this goes on without the lock, and two
- * threads call CUPTI. */
+/* Ends the records, as another tool wants to be CUPTI's client for them. Returns whether there were
+ * any. A flush of the library may hold the lock for long, since it waits for a driver call of the
+ * program. Then this goes on without the lock, and two threads call CUPTI. */
 bool sc_timeline_yield(void) SC_UNFOLLOWED
 {
     atomic_store(&tool_was_first, true);
@@ -440,13 +461,14 @@ bool sc_timeline_yield(void) SC_UNFOLLOWED
     return leaves;
 }
 
+/* The process ends: CUPTI gets no more buffers. */
 void sc_timeline_stop(void)
 {
     atomic_store(&closing, true);
 }
 
-/* Resets the state in a forked child. The locks are initialised again, as other threads of the
- * parent may have held them. */
+/* Resets the state in a forked child, where CUPTI delivers nothing. The locks are made anew, as
+ * other threads of the parent may have held them. */
 void sc_timeline_child(void)
 {
     lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
@@ -456,6 +478,7 @@ void sc_timeline_child(void)
     atomic_store(&managed_state, SC_CUPTI_UNUSED);
 }
 
+/* Stores how many records were delivered, and how many were lost. */
 void sc_timeline_get_counts(struct sc_timeline_counts *counts)
 {
     counts->records = atomic_load(&records);

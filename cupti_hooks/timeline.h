@@ -79,7 +79,8 @@ enum sc_cupti_state sc_timeline_managed_state(void);
  * or are delivered. */
 const char *sc_timeline_managed_detail(void);
 
-/* Sets the state of the records that were started to failed, since they cannot be used. */
+/* Sets the state of the records that were requested to failed: the thread that would read them
+ * could not be created. */
 void sc_timeline_fail(void);
 
 /* Flushes: makes CUPTI deliver each buffer whose records are all complete. `all`: every buffer;
@@ -107,6 +108,7 @@ void sc_timeline_stop(void);
 /* Disables the timeline in a forked child, where a flush would wait for ever. */
 void sc_timeline_child(void);
 
+/* Stores how many records were delivered so far, and how many were lost. */
 void sc_timeline_get_counts(struct sc_timeline_counts *counts);
 
 #endif

@@ -8,14 +8,15 @@
 
 enum { SMALL_BYTES = 1 << 20, GRANULE_BYTES = 2 << 20 };
 
-/* Rounds up to whole granules of the driver's. */
+/* Rounds up to whole granules, the 2 MB by which the driver takes device memory. */
 static uint64_t in_granules(uint64_t size_bytes)
 {
     return (size_bytes + GRANULE_BYTES - 1) & ~(uint64_t)(GRANULE_BYTES - 1);
 }
 
-/* Counts how much memory the driver takes for a block. Small blocks share granules, so their bytes
- * are added up; each large one has granules of its own. */
+/* Counts how much memory the driver takes for a block of cuMemAlloc that was `given`, or else
+ * freed. Blocks of up to 1 MB share granules of 2 MB, so their bytes are added up; each larger one
+ * has granules of its own. */
 void sc_accounts_count_backed(struct sc_accounts *accounts, uint64_t size_bytes, bool given)
 {
     uint64_t *sum = size_bytes <= SMALL_BYTES ? &accounts->small_bytes : &accounts->large_bytes;
@@ -24,13 +25,15 @@ void sc_accounts_count_backed(struct sc_accounts *accounts, uint64_t size_bytes,
     *sum += given ? backed : -backed;
 }
 
+/* Returns how much memory the driver takes at least for the place's blocks of cuMemAlloc, in whole
+ * granules. */
 uint64_t sc_accounts_backed(const struct sc_accounts *accounts)
 {
     return accounts->large_bytes + in_granules(accounts->small_bytes);
 }
 
-/* Makes the list of accounts when the first one is needed. Without memory for it, the single
- * account `only` is used in its place. */
+/* Makes the list of accounts when the first one is needed. Without memory for it, the account
+ * `only` stands for all, so that the sums of the place stay right. */
 static void make_list(struct sc_accounts *accounts)
 {
     accounts->at = sc_pages_map(SC_ACCOUNTS_MAX * sizeof *accounts->at);
@@ -39,6 +42,9 @@ static void make_list(struct sc_accounts *accounts)
 }
 
 static __attribute__((noinline, cold)) struct sc_account *
+/* Makes an account for this kind of memory and this call (origin), and enters it into the hash
+ * table. Without room for another one returns the first account, which is for memory that has no
+ * other. */
 make(struct sc_accounts *accounts, enum sc_ledger_kind kind, uint32_t origin)
 {
     if (!accounts->at)
@@ -52,6 +58,7 @@ make(struct sc_accounts *accounts, enum sc_ledger_kind kind, uint32_t origin)
     return &accounts->at[id];
 }
 
+/* Returns the account of the kind and the call (origin), which is made if there is none. */
 struct sc_account *sc_accounts_find(struct sc_accounts *accounts, enum sc_ledger_kind kind,
                                     uint32_t origin)
 {
@@ -59,8 +66,8 @@ struct sc_account *sc_accounts_find(struct sc_accounts *accounts, enum sc_ledger
     return account ? account : make(accounts, kind, origin);
 }
 
-/* Remembers for each account how many blocks were given until now: those of them that are left have
- * outlived the contexts. */
+/* Called when the device's last context has ended, or by a reset. Notes in each account how many
+ * blocks were given until now: those of them that are left have outlived the contexts. */
 void sc_accounts_note_outlived(struct sc_accounts *accounts, bool is_reset)
 {
     for (uint32_t id = 1; id <= accounts->count; id++) {
@@ -71,7 +78,9 @@ void sc_accounts_note_outlived(struct sc_accounts *accounts, bool is_reset)
 
 /* Returns how many blocks of the account count as never freed when the process ends. Blocks that
  * were allocated after the last context ended may be those that were freed after it, so only what
- * is left beyond them is certain to be older. Blocks from before a reset need not be freed. */
+ * is left beyond them is certain to be older (than that end). Blocks from before a reset need not
+ * be freed. A single block that has not outlived its contexts may be kept on purpose, and kinds
+ * that are no memory do not count. */
 uint64_t sc_accounts_never_freed(const struct sc_account *account)
 {
     uint64_t held = sc_account_blocks(account);
@@ -82,6 +91,7 @@ uint64_t sc_accounts_never_freed(const struct sc_account *account)
     return account->kind > SC_LEDGER_MANAGED || may_be_meant ? 0 : blocks;
 }
 
+/* Frees the list of accounts, and makes the struct empty. */
 void sc_accounts_destroy(struct sc_accounts *accounts)
 {
     if (accounts->at && accounts->at != &accounts->only)

@@ -58,20 +58,23 @@ void sc_accounts_note_outlived(struct sc_accounts *accounts, bool is_reset);
  * until its end, unless the block has outlived all contexts of its device. */
 uint64_t sc_accounts_never_freed(const struct sc_account *account);
 
+/* Frees the list of accounts, and makes the struct empty: for copies that are made for a report. */
 void sc_accounts_destroy(struct sc_accounts *accounts);
 
-/* Returns how many bytes the account holds now. */
+/* Returns how many bytes the process holds now of what the account's call has allocated. */
 static inline uint64_t sc_account_bytes(const struct sc_account *account)
 {
     return account->given_bytes - account->freed_bytes;
 }
 
+/* Returns how many blocks the process holds now of those that the account's call has allocated. */
 static inline uint64_t sc_account_blocks(const struct sc_account *account)
 {
     return account->given_blocks - account->freed_blocks;
 }
 
-/* Adds the bytes to the count. Returns true if the count is higher than ever before. */
+/* Adds the bytes to the count, without a block. Returns true if the count is higher than ever
+ * before; the time of that is noted, too. */
 static inline bool sc_accounts_rise(struct sc_ledger_count *count, uint64_t size_bytes)
 {
     const uint64_t bytes = count->bytes + size_bytes;
@@ -90,6 +93,7 @@ static inline void sc_accounts_count(struct sc_ledger_count *count, uint64_t siz
     sc_accounts_rise(count, size_bytes);
 }
 
+/* Subtracts a block of this size from the count. */
 static inline void sc_accounts_uncount(struct sc_ledger_count *count, uint64_t size_bytes)
 {
     SC_ASSERT(count->bytes >= size_bytes && count->blocks > 0);
@@ -97,6 +101,8 @@ static inline void sc_accounts_uncount(struct sc_ledger_count *count, uint64_t s
     count->blocks--;
 }
 
+/* Returns the head of the hash chain in which the account of this kind and call (origin) must be.
+ */
 static inline uint32_t *sc_accounts_cell(struct sc_accounts *accounts, enum sc_ledger_kind kind,
                                          uint32_t origin)
 {
@@ -104,7 +110,8 @@ static inline uint32_t *sc_accounts_cell(struct sc_accounts *accounts, enum sc_l
     return &accounts->cells[hash >> (32 - SC_ACCOUNTS_SHIFT)];
 }
 
-/* Returns the account of the kind and the origin; NULL: there is none yet. */
+/* Returns the account of this kind of memory and this call with its stack (origin); NULL: there is
+ * none yet. */
 static inline struct sc_account *sc_accounts_look(struct sc_accounts *accounts,
                                                   enum sc_ledger_kind kind, uint32_t origin)
 {
@@ -114,15 +121,18 @@ static inline struct sc_account *sc_accounts_look(struct sc_accounts *accounts,
     return NULL;
 }
 
-/* Returns the account of the kind and the origin, made if there is none; the place's first account
- * if there is no room for another one. */
+/* Returns the account of this kind of memory and this call with its stack (origin), made if there
+ * is none; the place's first account if there is no room for another one. */
 struct sc_account *sc_accounts_find(struct sc_accounts *accounts, enum sc_ledger_kind kind,
                                     uint32_t origin);
 
+/* Counts a block of cuMemAlloc (`given`, else freed) in what the driver takes for such blocks, in
+ * granules of 2 MB. */
 void sc_accounts_count_backed(struct sc_accounts *accounts, uint64_t size_bytes, bool given);
 
-/* Stores what the account held at the place's latest peak. Called before each change of the
- * account; only the first call after a peak does anything. */
+/* Stores what the account held when the place held most, if there was a new peak since the account
+ * last changed. Called before each change of the account: until then its present figures are those
+ * of the peak. */
 static inline void sc_accounts_keep_peak(const struct sc_accounts *accounts,
                                          struct sc_account *account)
 {
@@ -133,7 +143,8 @@ static inline void sc_accounts_keep_peak(const struct sc_accounts *accounts,
     account->peak_blocks = sc_account_blocks(account);
 }
 
-/* Adds a block to the sums of the place, and to no account. */
+/* Adds a block to the sums of the place, and to no account. Only the first kinds are memory of the
+ * process at that place, and count in `all`. */
 static inline void sc_accounts_add(struct sc_accounts *accounts, enum sc_ledger_kind kind,
                                    uint64_t size_bytes)
 {

@@ -23,6 +23,7 @@ static bool read_at(struct image image, uint64_t offset, void *to, size_t size)
     return true;
 }
 
+/* Reads the image's ELF header. False: it is no ELF file of 64 bits, as device code is. */
 static bool read_header(struct image image, Elf64_Ehdr *header)
 {
     return read_at(image, 0, header, sizeof *header) &&
@@ -30,6 +31,8 @@ static bool read_header(struct image image, Elf64_Ehdr *header)
            header->e_ident[EI_CLASS] == ELFCLASS64 && header->e_shentsize == sizeof(Elf64_Shdr);
 }
 
+/* Reads the header of the section with this index. False: there is none, or it is not within the
+ * image. */
 static bool read_section(struct image image, const Elf64_Ehdr *header, uint32_t index,
                          Elf64_Shdr *section)
 {
@@ -59,7 +62,8 @@ static bool read_element(struct image image, const Elf64_Shdr *section, uint64_t
            read_at(image, offset, to, size);
 }
 
-/* Returns the symbol's name, or NULL if it is not in the image, or does not end there. */
+/* Returns the symbol's name, a string in the section `names`. NULL: it is not in the image, or does
+ * not end there. */
 static const char *name_of(struct image image, const Elf64_Shdr *names, const Elf64_Sym *symbol)
 {
     uint64_t offset = 0;
@@ -69,7 +73,8 @@ static const char *name_of(struct image image, const Elf64_Shdr *names, const El
     return memchr(name, '\0', image.size - offset) ? name : NULL;
 }
 
-/* Returns the index of the symbol `function` if the image uses it without defining it; else 0. */
+/* Returns the index of the symbol `function` if the image uses it without defining it; else 0,
+ * which is never a symbol's. */
 static uint32_t find_import(struct image image, const Elf64_Shdr *symbols, const Elf64_Shdr *names,
                             const char *function)
 {
@@ -82,8 +87,8 @@ static uint32_t find_import(struct image image, const Elf64_Shdr *symbols, const
     return 0;
 }
 
-/* Returns the name of the first function that calls the symbol `called`, by the image's table of
- * calls, or NULL if it is not known. */
+/* Returns the name of the first function that calls the symbol of index `called`, by the table of
+ * calls that NVIDIA's linker adds. NULL: it is not known. */
 static const char *find_caller(struct image image, const Elf64_Ehdr *header,
                                const Elf64_Shdr *symbols, const Elf64_Shdr *names, uint32_t called)
 {
@@ -99,6 +104,9 @@ static const char *find_caller(struct image image, const Elf64_Ehdr *header,
     return NULL;
 }
 
+/* Does device code (a cubin) call `function` and not contain it, as malloc? Writes the name of the
+ * first function that does to `caller`, "" if it is not known. A broken image counts as not doing
+ * so. */
 bool sc_cubin_imports(const void *bytes, size_t size_bytes, const char *function, char *caller,
                       size_t room)
 {

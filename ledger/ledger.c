@@ -13,12 +13,14 @@
 
 struct sc_ledger sc_ledger;
 
+/* Takes the ledger's lock. Under it the index may be read and changed. */
 static inline void lock_ledger(struct sc_ledger *ledger) SC_ACQUIRES(ledger->lock)
 {
     sc_brief_lock_here_acquire(&ledger->lock);
     SC_GUARD(&ledger->index.entries, &ledger->lock);
 }
 
+/* Releases the ledger's lock. */
 static inline void unlock_ledger(struct sc_ledger *ledger) SC_RELEASES(ledger->lock)
 {
     sc_brief_lock_here_release(&ledger->lock);
@@ -35,7 +37,8 @@ static inline struct sc_accounts *accounts_at(struct sc_ledger *ledger, unsigned
 
 /* ---- pools ---- */
 
-/* Searches all pools, since there are few. Returns NULL if the pool is not known. */
+/* Returns the record of the pool with this handle, NULL: not known. Destroyed pools are passed
+ * over: the driver may give their handle to another. All are searched, since there are few. */
 static struct sc_ledger_pool *find_pool(struct sc_ledger *ledger, uint64_t handle)
     SC_REQUIRES(ledger->lock)
 {
@@ -45,8 +48,8 @@ static struct sc_ledger_pool *find_pool(struct sc_ledger *ledger, uint64_t handl
     return NULL;
 }
 
-/* Returns a record for another pool: that of a destroyed one without memory in use, or an unused
- * one. Returns NULL if all are taken. */
+/* Returns a record for another pool: that of a destroyed one without memory in use (handle 0), or
+ * one that was never used. NULL: all are taken. */
 static struct sc_ledger_pool *find_room(struct sc_ledger *ledger) SC_REQUIRES(ledger->lock)
 {
     for (unsigned i = 0; i < ledger->pools_ever; i++)
@@ -55,7 +58,8 @@ static struct sc_ledger_pool *find_room(struct sc_ledger *ledger) SC_REQUIRES(le
     return ledger->pools_ever < SC_LEDGER_POOLS ? &ledger->pools[ledger->pools_ever++] : NULL;
 }
 
-/* Another thread may have entered the pool meanwhile; then that entry counts. */
+/* Enters a pool with its place, and returns its number. Another thread may have entered it
+ * meanwhile; then that entry and its place count. 0: there is no room. */
 unsigned sc_ledger_pool_met(struct sc_ledger *ledger, uint64_t handle, unsigned *place,
                             uint32_t origin, bool is_imported)
 {
@@ -71,6 +75,8 @@ unsigned sc_ledger_pool_met(struct sc_ledger *ledger, uint64_t handle, unsigned 
     return pool ? (unsigned)(pool - ledger->pools) + 1 : 0;
 }
 
+/* Returns the number of the pool with this handle, and its place; 0, and the place unchanged: not
+ * known. */
 unsigned sc_ledger_pool_number(struct sc_ledger *ledger, uint64_t handle, unsigned *place)
 {
     lock_ledger(ledger);
@@ -80,14 +86,15 @@ unsigned sc_ledger_pool_number(struct sc_ledger *ledger, uint64_t handle, unsign
     return pool ? (unsigned)(pool - ledger->pools) + 1 : 0;
 }
 
-/* A pool that was destroyed keeps its number until its last block is freed. */
+/* Frees the record of a pool that was destroyed, once its last block is freed: until then blocks
+ * refer to its number. */
 static void forget_if_over(struct sc_ledger_pool *pool)
 {
     if (pool->is_gone && pool->used.blocks == 0)
         pool->handle = 0;
 }
 
-/* A destroyed pool stays listed as long as memory of it is in use. */
+/* Notes that the pool was destroyed. It stays listed as long as memory of it is in use. */
 void sc_ledger_pool_gone(struct sc_ledger *ledger, uint64_t handle)
 {
     lock_ledger(ledger);
@@ -101,14 +108,15 @@ void sc_ledger_pool_gone(struct sc_ledger *ledger, uint64_t handle)
 
 /* ---- blocks ---- */
 
+/* Returns the entry of the block with this name; NULL: not known. */
 static struct sc_ledger_entry *find_entry(struct sc_ledger *ledger, enum sc_ledger_space space,
                                           uint64_t name) SC_REQUIRES(ledger->lock)
 {
     return sc_ledger_index_seek(&ledger->index, space, name).entry;
 }
 
-/* Adds the block to what its pool has in use. If the pool no longer exists, the block belongs to no
- * known pool. */
+/* Adds the block to what its pool has in use. If the pool's record is freed (handle 0), the block
+ * belongs to no known pool from now on. */
 static inline void count_in_pool(struct sc_ledger *ledger, struct sc_ledger_entry *entry)
     SC_REQUIRES(ledger->lock)
 {
@@ -119,6 +127,7 @@ static inline void count_in_pool(struct sc_ledger *ledger, struct sc_ledger_entr
         entry->of = 0;
 }
 
+/* Returns the account in which the block is counted: that of the call which allocated it. */
 static inline struct sc_account *account_of(struct sc_accounts *accounts,
                                             const struct sc_ledger_entry *entry)
 {
@@ -135,13 +144,15 @@ static void add_references(struct sc_ledger *ledger, struct sc_ledger_entry *ent
         account_of(&ledger->places[entry->place], entry)->references += (uint64_t)(int64_t)more;
 }
 
-/* May it have several references? */
+/* May such a block have several references? Physical memory has handles and mappings, and imported
+ * memory may be opened several times; other blocks have a single owner. */
 static bool is_shared(enum sc_ledger_space space, enum sc_ledger_kind kind)
 {
     return space == SC_LEDGER_MEMORY || kind == SC_LEDGER_IMPORTED;
 }
 
-/* Subtracts the block from its account, and from what its pool has in use. */
+/* Subtracts the block from its account, and from what its pool has in use. It may be the last block
+ * of a pool that was destroyed. */
 static void debit_account(struct sc_ledger *ledger, const struct sc_ledger_entry *entry)
     SC_REQUIRES(ledger->lock)
 {
@@ -154,6 +165,7 @@ static void debit_account(struct sc_ledger *ledger, const struct sc_ledger_entry
     forget_if_over(pool);
 }
 
+/* Returns where the block of this name lies: a device, or the host; -1: not known. */
 int sc_ledger_place_of(struct sc_ledger *ledger, enum sc_ledger_space space, uint64_t name)
 {
     lock_ledger(ledger);
@@ -163,6 +175,8 @@ int sc_ledger_place_of(struct sc_ledger *ledger, enum sc_ledger_space space, uin
     return place;
 }
 
+/* Adds a reference to physical memory, for a further handle of it. False: the memory is not known.
+ */
 bool sc_ledger_add_reference(struct sc_ledger *ledger, uint64_t handle)
 {
     lock_ledger(ledger);
@@ -173,8 +187,9 @@ bool sc_ledger_add_reference(struct sc_ledger *ledger, uint64_t handle)
     return entry;
 }
 
-/* Notes a mapping of physical memory. Memory is mapped as a whole, so the first mapping shows how
- * large imported memory is, and from then on it counts with that size. */
+/* Notes a mapping of physical memory, which lives as long as a handle or a mapping of it. Memory is
+ * mapped as a whole, so the first mapping shows how large imported memory is, whose size no call
+ * tells; from then on it counts with that size. */
 static void map_physical(struct sc_ledger *ledger, uint64_t handle, uint64_t size_bytes)
     SC_REQUIRES(ledger->lock)
 {
@@ -191,8 +206,9 @@ static void map_physical(struct sc_ledger *ledger, uint64_t handle, uint64_t siz
     sc_accounts_rise(&accounts->kinds[entry->kind], size_bytes);
 }
 
-/* Takes the block out of the ledger. If it is a mapping, the memory that it maps loses a reference,
- * and is taken out with the last one. */
+/* Takes the block out of the ledger, whatever references it has. If it is a mapping, the memory
+ * that it maps loses a mapping, and is taken out with the last one, unless a handle of it is left.
+ */
 static void drop(struct sc_ledger *ledger, struct sc_ledger_found found) SC_REQUIRES(ledger->lock)
 {
     const struct sc_ledger_entry was = *found.entry;
@@ -209,9 +225,10 @@ static void drop(struct sc_ledger *ledger, struct sc_ledger_found found) SC_REQU
         drop(ledger, found);
 }
 
-/* Is the block imported memory that is open already? Then adds a reference to it. */
-static bool is_once_more(struct sc_ledger *ledger, struct sc_ledger_entry *entry,
-                         const struct sc_ledger_block *block) SC_REQUIRES(ledger->lock)
+/* Is the block imported memory that is open already? Then it is the same memory, which gets one
+ * more reference. Returns whether it was. */
+static bool count_if_open(struct sc_ledger *ledger, struct sc_ledger_entry *entry,
+                          const struct sc_ledger_block *block) SC_REQUIRES(ledger->lock)
 {
     bool is_open = block->kind == SC_LEDGER_IMPORTED && entry->kind == SC_LEDGER_IMPORTED;
     if (is_open)
@@ -243,15 +260,16 @@ static void fill_and_credit(struct sc_ledger *ledger, struct sc_ledger_entry *en
         add_references(ledger, entry, 1);
 }
 
-/* Enters the block. Returns its entry. Returns NULL if there is no memory, or the block was known
- * and got one more reference. */
+/* Enters the block; returns its entry. NULL: there is no memory for one (which is counted), or
+ * imported memory was known and got one more reference. Any other block of that name is taken out
+ * first: it is gone, since the driver has given the address again. */
 static struct sc_ledger_entry *add(struct sc_ledger *ledger, const struct sc_ledger_block *block)
     SC_REQUIRES(ledger->lock)
 {
     struct sc_ledger_found found = sc_ledger_index_seek(&ledger->index, block->space, block->name);
-    if (found.entry && is_once_more(ledger, found.entry, block))
+    if (found.entry && count_if_open(ledger, found.entry, block))
         return NULL;
-    if (found.entry) { /* what had the name is gone */
+    if (found.entry) {
         drop(ledger, found);
         found = sc_ledger_index_seek(&ledger->index, block->space, block->name);
     }
@@ -267,6 +285,7 @@ static struct sc_ledger_entry *add(struct sc_ledger *ledger, const struct sc_led
     return entry;
 }
 
+/* Enters a block that the driver has given the program. */
 void sc_ledger_given(struct sc_ledger *ledger, const struct sc_ledger_block *block)
 {
     lock_ledger(ledger);
@@ -276,18 +295,19 @@ void sc_ledger_given(struct sc_ledger *ledger, const struct sc_ledger_block *blo
 
 /* ---- taken back ---- */
 
-/* Returns the handle of the block's pool, 0 if it has none. A handle and not a number: the number
- * may be another pool's by the time the driver answers. */
+/* Returns the handle of the block's pool; 0: it has none. A handle and not a number: until the
+ * driver answers a free, the number may become another pool's. */
 static uint64_t pool_of(const struct sc_ledger *ledger, const struct sc_ledger_entry *entry)
     SC_REQUIRES(ledger->lock)
 {
     return entry->kind == SC_LEDGER_POOLED && entry->of ? ledger->pools[entry->of - 1].handle : 0;
 }
 
-/* Takes one reference away, and takes the block out with the last one. Stores in `leaving` what is
- * needed to undo that. Returns false if there is no reference left that could be released. */
-static bool let_go(struct sc_ledger *ledger, struct sc_ledger_found found,
-                   struct sc_ledger_leaving *leaving) SC_REQUIRES(ledger->lock)
+/* Takes one reference away from a block that the program frees, and takes the block out with the
+ * last one. Stores in `leaving` what is needed to undo that if the driver refuses. False: there is
+ * only a mapping left, which no handle can release. */
+static bool release_reference(struct sc_ledger *ledger, struct sc_ledger_found found,
+                              struct sc_ledger_leaving *leaving) SC_REQUIRES(ledger->lock)
 {
     struct sc_ledger_entry *entry = found.entry;
     bool shared = is_shared(entry->space, entry->kind);
@@ -304,18 +324,22 @@ static bool let_go(struct sc_ledger *ledger, struct sc_ledger_found found,
     return true;
 }
 
-/* Is the body of sc_ledger_leaves, for a caller that holds the lock. Releases the lock. */
+/* Does what sc_ledger_leaves does, for callers that hold the lock, which is released here. If no
+ * block is known by the name, `leaving` is emptied, unless it has the block of that name from an
+ * earlier call, as in a replay before and after one call. */
 static bool begin_leaving(struct sc_ledger *ledger, enum sc_ledger_space space, uint64_t name,
                           struct sc_ledger_leaving *leaving) SC_RELEASES(ledger->lock)
 {
     struct sc_ledger_found found = sc_ledger_index_seek(&ledger->index, space, name);
-    bool is_known = found.entry && let_go(ledger, found, leaving);
+    bool is_known = found.entry && release_reference(ledger, found, leaving);
     unlock_ledger(ledger);
     if (!is_known && leaving->was.name != name)
         leaving->was.name = 0;
     return is_known;
 }
 
+/* Called before the driver frees the block: takes it out, with what is needed to enter it again in
+ * `leaving`. False: no such block is known. */
 bool sc_ledger_leaves(struct sc_ledger *ledger, enum sc_ledger_space space, uint64_t name,
                       struct sc_ledger_leaving *leaving)
 {
@@ -329,8 +353,8 @@ bool sc_ledger_leaves(struct sc_ledger *ledger, enum sc_ledger_space space, uint
  * freed rests where it is. A function that calls nothing need not keep registers, so what else
  * there is to do is left to another function at the end. */
 
-/* Is the part of sc_ledger_given_of_pool for addresses without a resting entry. Releases the lock.
- */
+/* Enters a pool's block at an address whose former entry cannot be used again. The caller holds the
+ * lock, which is released here: the quick caller then need not keep any registers. */
 static __attribute__((noinline)) void give_of_pool(struct sc_ledger *ledger, uint64_t name,
                                                    uint64_t size_bytes, unsigned pool,
                                                    unsigned place, uint32_t origin)
@@ -349,7 +373,7 @@ static __attribute__((noinline)) void give_of_pool(struct sc_ledger *ledger, uin
     unlock_ledger(ledger);
 }
 
-/* Enters a block of a pool when another thread holds the lock: waits for it. */
+/* Waits for the lock, which another thread has, and then enters the pool's block. */
 static __attribute__((noinline)) void give_of_pool_behind_others(struct sc_ledger *ledger,
                                                                  uint64_t name, uint64_t size_bytes,
                                                                  unsigned pool, unsigned place,
@@ -359,8 +383,8 @@ static __attribute__((noinline)) void give_of_pool_behind_others(struct sc_ledge
     give_of_pool(ledger, name, size_bytes, pool, place, origin);
 }
 
-/* Moves a resting entry to the account of the origin that allocates it now. Returns NULL if that
- * origin has no account yet. */
+/* Moves the entry of a freed block, which the pool gives again, to the account of the call (origin)
+ * that gets it now. NULL: that call has no account yet. */
 static inline struct sc_account *change_account(struct sc_accounts *accounts,
                                                 struct sc_ledger_entry *entry, uint32_t origin)
 {
@@ -370,6 +394,9 @@ static inline struct sc_account *change_account(struct sc_accounts *accounts,
     return account;
 }
 
+/* Enters a pool's block. A program that allocates and frees in turn gets the same addresses: the
+ * entry of the freed block rests, and is used again if it is of the same pool and place and the
+ * call has an account. That calls no function. Otherwise the block is entered as any other. */
 void sc_ledger_given_of_pool(struct sc_ledger *ledger, uint64_t name, uint64_t size_bytes,
                              unsigned number, unsigned place, uint32_t origin) SC_UNFOLLOWED
 {
@@ -400,8 +427,8 @@ void sc_ledger_given_of_pool(struct sc_ledger *ledger, uint64_t name, uint64_t s
     unlock_ledger(ledger);
 }
 
-/* Is the part of sc_ledger_leaves_of_pool for blocks that the table of latest entries does not
- * have. Releases the lock. */
+/* Takes out a block that the table of latest entries does not have, and numbers the free. The
+ * caller holds the lock, which is released here. */
 static __attribute__((noinline)) bool leave_of_pool(struct sc_ledger *ledger, uint64_t name,
                                                     struct sc_ledger_leaving *leaving,
                                                     uint64_t *number) SC_RELEASES(ledger->lock)
@@ -411,7 +438,8 @@ static __attribute__((noinline)) bool leave_of_pool(struct sc_ledger *ledger, ui
     return begin_leaving(ledger, SC_LEDGER_ADDRESS, name, leaving);
 }
 
-/* Takes a block out where another thread has the lock: waits for it. */
+/* Waits for the lock, which another thread has, and then takes the block out and numbers the free.
+ */
 static __attribute__((noinline)) bool leave_behind_others(struct sc_ledger *ledger, uint64_t name,
                                                           struct sc_ledger_leaving *leaving,
                                                           uint64_t *number)
@@ -420,16 +448,19 @@ static __attribute__((noinline)) bool leave_behind_others(struct sc_ledger *ledg
     return leave_of_pool(ledger, name, leaving, number);
 }
 
+/* Called before cuMemFreeAsync. Takes a pool's block out, and numbers the free. If its entry is the
+ * latest for the address, it stays where it is and rests, for the next block at that address. Not
+ * if the block is listed as exported, or its pool is destroyed: that needs more work. */
 bool sc_ledger_leaves_of_pool(struct sc_ledger *ledger, uint64_t name,
                               struct sc_ledger_leaving *leaving, uint64_t *number) SC_UNFOLLOWED
 {
     if (!sc_brief_lock_here_try(&ledger->lock))
         return leave_behind_others(ledger, name, leaving, number);
     struct sc_ledger_entry *entry = *sc_ledger_index_latest(&ledger->index, name);
-    bool is_it = entry && entry->name == name && entry->kind == SC_LEDGER_POOLED && entry->of &&
-                 !entry->is_exported;
-    struct sc_ledger_pool *pool = is_it ? &ledger->pools[entry->of - 1] : NULL;
-    if (!is_it || pool->is_gone)
+    bool is_quick = entry && entry->name == name && entry->kind == SC_LEDGER_POOLED && entry->of &&
+                    !entry->is_exported;
+    struct sc_ledger_pool *pool = is_quick ? &ledger->pools[entry->of - 1] : NULL;
+    if (!is_quick || pool->is_gone)
         return leave_of_pool(ledger, name, leaving, number);
     struct sc_accounts *accounts = accounts_at(ledger, entry->place);
     uint64_t size_bytes = entry->size_bytes;
@@ -444,6 +475,7 @@ bool sc_ledger_leaves_of_pool(struct sc_ledger *ledger, uint64_t name,
     return true;
 }
 
+/* Returns the next number of a free, by which the frees of all threads are put in one order. */
 uint64_t sc_ledger_number_free(struct sc_ledger *ledger)
 {
     lock_ledger(ledger);
@@ -452,6 +484,7 @@ uint64_t sc_ledger_number_free(struct sc_ledger *ledger)
     return number;
 }
 
+/* Raises one of the counts of the whole process by one, and returns it. */
 uint64_t sc_ledger_count(struct sc_ledger *ledger, enum sc_ledger_sum what)
 {
     lock_ledger(ledger);
@@ -460,7 +493,8 @@ uint64_t sc_ledger_count(struct sc_ledger *ledger, enum sc_ledger_sum what)
     return count;
 }
 
-/* Has the block's context ended since the block was taken out? */
+/* Has the block's context ended since the block was taken out? The latest ends are remembered. Such
+ * a block is not entered again. */
 static bool is_over(const struct sc_ledger *ledger, const struct sc_ledger_leaving *leaving)
     SC_REQUIRES(ledger->lock)
 {
@@ -470,8 +504,10 @@ static bool is_over(const struct sc_ledger *ledger, const struct sc_ledger_leavi
     return false;
 }
 
-/* Enters a block again that was taken out, with the members that it had. If its pool has ended
- * meanwhile, it belongs to no known pool. */
+/* Enters a block again, with the members that it had, since the driver has not freed it. It may
+ * have been the last block of a pool that was destroyed: then the pool's record was freed, and is
+ * in use again. If another pool has that record by now, the block belongs to no known pool. Without
+ * memory for an entry the block stays out. */
 static void put_back(struct sc_ledger *ledger, uint32_t *link,
                      const struct sc_ledger_leaving *leaving) SC_REQUIRES(ledger->lock)
 {
@@ -488,7 +524,7 @@ static void put_back(struct sc_ledger *ledger, uint32_t *link,
     if (is_shared(was->space, was->kind))
         add_references(ledger, entry, 1);
     if (was->kind == SC_LEDGER_POOLED && was->of && !ledger->pools[was->of - 1].handle)
-        ledger->pools[was->of - 1].handle = leaving->pool; /* its last block, when it was gone */
+        ledger->pools[was->of - 1].handle = leaving->pool;
     if (pool_of(ledger, was) != leaving->pool)
         entry->of = 0;
     sc_accounts_restore(accounts, was->kind, account_of(accounts, was), was->size_bytes);
@@ -496,9 +532,10 @@ static void put_back(struct sc_ledger *ledger, uint32_t *link,
         count_in_pool(ledger, entry);
 }
 
-/* If a free of the block seemed refused, the block was entered again (came_back), and this free is
- * of that block. Else nothing is known of the address: the free is counted, and the address
- * remembered. */
+/* Called when the driver has freed memory of which the ledger had no block before the call. Two
+ * threads may free one block: the first has taken it out, and the driver's refusal of that free has
+ * put it back (came_back) before this. Then the block leaves now. Else the free is counted, and the
+ * address remembered, as the refusal may still come (was_freed). */
 void sc_ledger_freed_unknown(struct sc_ledger *ledger, uint64_t name)
 {
     lock_ledger(ledger);
@@ -512,7 +549,9 @@ void sc_ledger_freed_unknown(struct sc_ledger *ledger, uint64_t name)
     unlock_ledger(ledger);
 }
 
-/* Has another thread freed the block since it left? Its free was of no known name, and is now. */
+/* Has another thread freed the block since it left? The driver refuses one of two such frees; the
+ * other one found no block and is remembered as a stray, which is explained now and counts no
+ * longer. */
 static bool was_freed(struct sc_ledger *ledger, const struct sc_ledger_leaving *leaving)
     SC_REQUIRES(ledger->lock)
 {
@@ -528,7 +567,9 @@ static bool was_freed(struct sc_ledger *ledger, const struct sc_ledger_leaving *
     return false;
 }
 
-/* Enters the block again, unless another thread has changed what lies there. */
+/* Called when the driver has refused a free: enters the block again, or gives it back the reference
+ * that it lost. Not if another block has the name by now, the context has ended, or another thread
+ * has freed the block. */
 void sc_ledger_refused(struct sc_ledger *ledger, const struct sc_ledger_leaving *leaving)
 {
     const struct sc_ledger_entry *was = &leaving->was;
@@ -547,7 +588,7 @@ void sc_ledger_refused(struct sc_ledger *ledger, const struct sc_ledger_leaving 
 /* ---- exports ---- */
 
 /* Returns the record in the list of exports for a block of this name: the one that has the name
- * already, or one whose block is gone. Returns NULL if all are taken. */
+ * already, or one whose block is gone. NULL: all are taken. */
 static struct sc_ledger_export *find_export(struct sc_ledger *ledger, enum sc_ledger_space space,
                                             uint64_t name) SC_REQUIRES(ledger->lock)
 {
@@ -562,7 +603,8 @@ static struct sc_ledger_export *find_export(struct sc_ledger *ledger, enum sc_le
     return room;
 }
 
-/* Lists an export once for each block, with the call that made it. */
+/* Notes that the program has made a handle of the block for other processes, with the call that did
+ * so. Each block is listed once, with its first such call; if the list is full it is left out. */
 void sc_ledger_exported(struct sc_ledger *ledger, enum sc_ledger_space space, uint64_t name,
                         uint64_t now_ns, uint32_t origin)
 {
@@ -583,6 +625,7 @@ void sc_ledger_exported(struct sc_ledger *ledger, enum sc_ledger_space space, ui
     unlock_ledger(ledger);
 }
 
+/* Notes when the program first made a handle of the pool for other processes. */
 void sc_ledger_pool_exported(struct sc_ledger *ledger, uint64_t handle, uint64_t now_ns)
 {
     lock_ledger(ledger);
@@ -594,7 +637,8 @@ void sc_ledger_pool_exported(struct sc_ledger *ledger, uint64_t handle, uint64_t
 
 /* ---- pools of the program's own ---- */
 
-/* Keeps one record for each owner and place. The first record without an owner ends the list. */
+/* Stores what a library has reported of its own pool: one record for each owner and place. A record
+ * without reserved memory may be used again. A report for which there is no room is dropped. */
 void sc_ledger_note_suballocator(struct sc_ledger *ledger,
                                  const struct sc_ledger_suballocator *told)
 {
@@ -615,6 +659,8 @@ void sc_ledger_note_suballocator(struct sc_ledger *ledger,
 
 /* ---- held ---- */
 
+/* Counts host memory that the program has freed while the device used it, and that the library
+ * keeps until then. `age` is the number of that hold, by which the memory is found. */
 void sc_ledger_hold(struct sc_ledger *ledger, uint64_t age, uint64_t size_bytes, uint32_t origin)
 {
     sc_ledger_given(ledger, &(const struct sc_ledger_block){.space = SC_LEDGER_HOLD,
@@ -625,7 +671,8 @@ void sc_ledger_hold(struct sc_ledger *ledger, uint64_t age, uint64_t size_bytes,
                                                             .place = SC_LEDGER_HOST});
 }
 
-/* Takes the held memory out, and keeps the longest time that memory was held. */
+/* Takes out memory that was kept after its free (a hold), when it is really freed; remembers the
+ * longest time that any was kept. */
 void sc_ledger_let_go(struct sc_ledger *ledger, uint64_t age, uint64_t held_ns)
 {
     struct sc_ledger_leaving gone = {.was.name = 0};
@@ -636,7 +683,7 @@ void sc_ledger_let_go(struct sc_ledger *ledger, uint64_t age, uint64_t held_ns)
     unlock_ledger(ledger);
 }
 
-/* Books memory of the library's own. 0 bytes: it is freed. */
+/* Counts page-locked memory that the library has for itself; 0 bytes: it is freed. */
 void sc_ledger_keep(struct sc_ledger *ledger, uint64_t address, uint64_t size_bytes)
 {
     struct sc_ledger_leaving gone = {.was.name = 0};
@@ -654,7 +701,7 @@ void sc_ledger_keep(struct sc_ledger *ledger, uint64_t address, uint64_t size_by
 
 enum { CELLS_AT_ONCE = 1 << 10 };
 
-/* Takes the blocks of the context out of one chain of the index. */
+/* Takes the blocks of an ended context out of one chain of the index. */
 static void end_context_in(struct sc_ledger *ledger, uint32_t *link, uint32_t context)
     SC_REQUIRES(ledger->lock)
 {
@@ -668,6 +715,8 @@ static void end_context_in(struct sc_ledger *ledger, uint32_t *link, uint32_t co
     }
 }
 
+/* Remembers that the context has ended, before its blocks are taken out: a block of it that leaves
+ * meanwhile must not be put back. */
 static void note_end(struct sc_ledger *ledger, uint32_t context)
 {
     lock_ledger(ledger);
@@ -675,7 +724,7 @@ static void note_end(struct sc_ledger *ledger, uint32_t context)
     unlock_ledger(ledger);
 }
 
-/* Takes out all blocks that have ended with the context. Releases the lock after every
+/* Takes out all blocks that have ended with the context (0: none). Releases the lock after every
  * CELLS_AT_ONCE cells, so that no other thread waits long. A cell that is added meanwhile gets its
  * entries from an earlier cell, in which none of this context is left. */
 void sc_ledger_end_context(struct sc_ledger *ledger, uint32_t context)
@@ -691,6 +740,8 @@ void sc_ledger_end_context(struct sc_ledger *ledger, uint32_t context)
     }
 }
 
+/* Notes that the device has no context any more: what its accounts still have has outlived the
+ * contexts. */
 void sc_ledger_note_outlived(struct sc_ledger *ledger, unsigned place, bool is_reset)
 {
     lock_ledger(ledger);

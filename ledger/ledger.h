@@ -74,22 +74,25 @@ void sc_ledger_refused(struct sc_ledger *ledger, const struct sc_ledger_leaving 
  * (track/history.h). */
 uint64_t sc_ledger_number_free(struct sc_ledger *ledger);
 
-/* The driver has taken back the memory of an address that was not in the ledger before the call. If
- * it had left for the same free of another thread, which the driver has refused or will refuse, its
- * block leaves now or does not come back; else the free counts as SC_LEDGER_UNKNOWN_FREES. */
+/* The driver has freed memory of an address that was not in the ledger before the call. Two threads
+ * may have freed one block: then the other has taken it out, and the driver refuses that free. The
+ * block leaves now, or does not come back with the refusal. Otherwise the free counts as
+ * SC_LEDGER_UNKNOWN_FREES. */
 void sc_ledger_freed_unknown(struct sc_ledger *ledger, uint64_t name);
 
 /* Raises a count of the whole process by one. Returns the new count. */
 uint64_t sc_ledger_count(struct sc_ledger *ledger, enum sc_ledger_sum what);
 
-/* Count page-locked memory that the program has freed and that the library holds back:
- * sc_ledger_hold when it is held, sc_ledger_let_go when the driver has got it, after `held_ns`.
- * `age`: the serial number of the hold (track/hold.h). */
+/* Count page-locked memory that the program has freed and that the library keeps until the device
+ * is done with it: sc_ledger_hold when that begins, sc_ledger_let_go when the driver has got the
+ * memory, after `held_ns`. `age`: the serial number by which both name the memory (track/hold.h).
+ */
 void sc_ledger_hold(struct sc_ledger *ledger, uint64_t age, uint64_t size_bytes, uint32_t origin);
 void sc_ledger_let_go(struct sc_ledger *ledger, uint64_t age, uint64_t held_ns);
 
-/* Notes that the library has page-locked so many bytes at the address for itself, until they are
- * given to the program (sc_ledger_given); 0: the library has freed them. */
+/* Notes that the library has page-locked so many bytes at the address for itself, from which it
+ * serves the program's allocations. They count until they are given to the program
+ * (sc_ledger_given), or until they are freed: 0 bytes. */
 void sc_ledger_keep(struct sc_ledger *ledger, uint64_t address, uint64_t size_bytes);
 
 /* Note that the program has made a handle of the block, or of the pool, by which other processes

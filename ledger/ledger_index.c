@@ -7,18 +7,22 @@
 
 _Static_assert(sizeof(struct sc_ledger_entry) == 40, "a million blocks take 48 MB at most");
 
+/* Returns the number of the first cell of a part of the table. Each part after the first has as
+ * many cells as all before it. */
 static uint32_t first_cell(unsigned part)
 {
     return part ? 1u << (SC_LEDGER_CELLS_SHIFT + part - 1) : 0;
 }
 
+/* Returns the size of a part of the table. */
 static size_t part_bytes(unsigned part)
 {
     return (part ? first_cell(part) : 1u << SC_LEDGER_CELLS_SHIFT) * sizeof(uint32_t);
 }
 
-/* Maps the part of the table, unless it is mapped. `parts` stores the address that cell 0 would
- * have, so that a cell is found by its number alone. */
+/* Maps the part of the table, unless it is mapped. `parts` has the address that cell 0 would have
+ * there, so that a cell is found by its number alone. False: no memory, or the table has its most
+ * parts. */
 static bool map_part(struct sc_ledger_index *index, unsigned part)
 {
     if (part < SC_LEDGER_PARTS && !index->parts[part]) {
@@ -28,7 +32,7 @@ static bool map_part(struct sc_ledger_index *index, unsigned part)
     return part < SC_LEDGER_PARTS && index->parts[part];
 }
 
-/* Makes the table's first part. Returns false if there is no memory. */
+/* Makes the table's first part, at the first look-up. False: there is no memory. */
 bool sc_ledger_index_begin(struct sc_ledger_index *index)
 {
     if (!map_part(index, 0))
@@ -39,8 +43,9 @@ bool sc_ledger_index_begin(struct sc_ledger_index *index)
     return true;
 }
 
-/* Adds one cell, and moves the entries that belong there from the cell that had them. Without
- * memory nothing is added, and chains become longer. */
+/* Adds one cell, and moves the entries that belong there from the cell that had them (linear
+ * hashing), so that no call has to move all. `mask` gets a bit more when the cells have doubled.
+ * Without memory nothing is added, and chains become longer. */
 __attribute__((cold)) void sc_ledger_index_grow(struct sc_ledger_index *index)
 {
     uint32_t fresh = index->cells;
@@ -65,8 +70,9 @@ __attribute__((cold)) void sc_ledger_index_grow(struct sc_ledger_index *index)
     *moved = 0;
 }
 
-/* Enters the entry into the table of latest entries. A resting entry that was there is looked up
- * once more, which removes it from the index. */
+/* Enters the entry into the table `latest`, by which its block is found quickly when it is freed.
+ * An entry that rests there (of a freed block) leaves that table, and may not stay in the index:
+ * the look-up removes it. */
 void sc_ledger_index_note(struct sc_ledger_index *index, struct sc_ledger_entry *entry)
 {
     struct sc_ledger_entry **latest = sc_ledger_index_latest(index, entry->name);
@@ -75,6 +81,7 @@ void sc_ledger_index_note(struct sc_ledger_index *index, struct sc_ledger_entry 
     *latest = entry;
 }
 
+/* Frees the table and all entries; the index is then empty. */
 void sc_ledger_index_destroy(struct sc_ledger_index *index)
 {
     for (unsigned part = 0; part < SC_LEDGER_PARTS && index->parts[part]; part++)

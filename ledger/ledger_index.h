@@ -39,17 +39,20 @@ struct sc_ledger_index {
     struct sc_ledger_entry *latest[1 << SC_LEDGER_LATEST_SHIFT];
 };
 
+/* Returns the entry with this id, as chains refer to entries. */
 static inline struct sc_ledger_entry *sc_ledger_index_at(struct sc_ledger_index *index, uint32_t id)
 {
     return sc_pool_at_of(&index->entries, id, sizeof(struct sc_ledger_entry));
 }
 
+/* Returns the part of the table that has the cell. */
 static inline unsigned sc_ledger_index_part(uint32_t cell)
 {
     uint32_t first = (1u << SC_LEDGER_CELLS_SHIFT) - 1;
     return 32 - SC_LEDGER_CELLS_SHIFT - (unsigned)__builtin_clz(cell | first);
 }
 
+/* Returns the cell of this number: the head of a chain of entries. */
 static inline uint32_t *sc_ledger_index_cell(const struct sc_ledger_index *index, uint32_t cell)
 {
     return (uint32_t *)(index->parts[sc_ledger_index_part(cell)] + cell * sizeof(uint32_t));
@@ -65,7 +68,7 @@ static inline uint32_t *sc_ledger_index_head(const struct sc_ledger_index *index
     return sc_ledger_index_cell(index, cell < index->cells ? cell : cell & index->mask >> 1);
 }
 
-/* makes the first cells; returns false if there is no memory */
+/* Makes the first cells, at the first look-up. False: there is no memory. */
 bool sc_ledger_index_begin(struct sc_ledger_index *index);
 
 /* Removes the entry from its chain, and returns its memory to the pool of entries. */
@@ -86,6 +89,9 @@ struct sc_ledger_found {
     uint32_t *link;
 };
 
+/* Looks the block of this name up. An entry that rests (of a pool's block that was freed, kept for
+ * the next block at that address) is removed instead of returned. The first look-up makes the
+ * table. */
 static inline struct sc_ledger_found sc_ledger_index_seek(struct sc_ledger_index *index,
                                                           enum sc_ledger_space space, uint64_t name)
 {
@@ -128,21 +134,26 @@ static inline struct sc_ledger_entry *sc_ledger_index_add(struct sc_ledger_index
     return entry;
 }
 
+/* Removes the entry that a look-up has found. */
 static inline void sc_ledger_index_drop(struct sc_ledger_index *index, struct sc_ledger_found found)
 {
     sc_ledger_index_take_out(index, found.link, found.entry);
 }
 
+/* Returns the place of the entry that was added last for this hash of an address: a shortcut to a
+ * block that is freed soon. The entry may be another address's. */
 static inline struct sc_ledger_entry **sc_ledger_index_latest(struct sc_ledger_index *index,
                                                               uint64_t address)
 {
     return &index->latest[address * 0x9E3779B97F4A7C15u >> (64 - SC_LEDGER_LATEST_SHIFT)];
 }
 
-/* Enters the entry into `latest`, so that sc_ledger_given_of_pool finds it without a look-up.
- * Removes an entry of kind SC_LEDGER_RESTS that was there before. */
+/* Enters the entry into `latest`, by which the next call for its address finds it without a
+ * look-up. If an entry of a freed block (SC_LEDGER_RESTS) was there, that one is removed from the
+ * index. */
 void sc_ledger_index_note(struct sc_ledger_index *index, struct sc_ledger_entry *entry);
 
+/* Frees the table and all entries; the index is then empty. For tests. */
 void sc_ledger_index_destroy(struct sc_ledger_index *index);
 
 #endif

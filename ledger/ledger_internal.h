@@ -15,8 +15,10 @@
 #include "ledger/accounts.h"
 #include "ledger/ledger_index.h"
 
-/* How many ended contexts are remembered: the latest ones (`ended`). And how many frees of names
- * that were not in the ledger (`strays`). */
+/* How many contexts that have ended are remembered, the latest ones (`ended`), and how many
+ * addresses whose frees found no block (`strays`). A block that a call has taken out before its
+ * free is put back if the driver refuses; not if its context or another free of it is remembered
+ * here. */
 enum { SC_LEDGER_ENDS = 8, SC_LEDGER_STRAYS = 8 };
 
 struct sc_ledger {
@@ -37,7 +39,8 @@ struct sc_ledger {
     uint64_t frees; /* numbers that frees were given */
 };
 
-/* Returns true if the exported block is still in the ledger. */
+/* May other processes still open the block of this record? Only as long as it is in the ledger; the
+ * name may be another block's by now, which is then not marked as exported. */
 static inline bool sc_ledger_export_is_open(struct sc_ledger *ledger,
                                             const struct sc_ledger_export *export)
     SC_REQUIRES(ledger->lock)

@@ -4,6 +4,8 @@
 
 #include "common/poison.h"
 
+/* Returns the name that cuda.h has for the limit, by its number; "unknown" for one of a later CUDA.
+ */
 const char *sc_limit_events_word(int limit)
 {
     static const char *const words[] = {

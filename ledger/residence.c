@@ -13,13 +13,14 @@ struct sc_residence sc_residence;
  * it touches all, and up to 13 MB (docs/driver.md). */
 enum { FAULTED_BYTES = 8 << 20 };
 
+/* Returns the first address after the part. */
 static uint64_t end_of(const struct sc_residence_part *part)
 {
     return part->address + part->size_bytes;
 }
 
-/* Returns the first part that ends after the address, by a binary search: parts are sorted by
- * address. */
+/* Returns the index of the first part that ends after the address, by a binary search: parts are
+ * sorted by address. It contains the address, or is the next one; `count`: there is none. */
 static uint32_t find_locked(const struct sc_residence *residence, uint64_t address)
 {
     uint32_t low = 0, high = residence->count;
@@ -33,7 +34,7 @@ static uint32_t find_locked(const struct sc_residence *residence, uint64_t addre
     return low;
 }
 
-/* Inserts the part at index `at`. Returns false if the list is full. */
+/* Inserts the part at index `at` of the sorted list. False: the list is full. */
 static bool insert_locked(struct sc_residence *residence, uint32_t at,
                           const struct sc_residence_part *part)
 {
@@ -46,6 +47,7 @@ static bool insert_locked(struct sc_residence *residence, uint32_t at,
     return true;
 }
 
+/* Adds to the sum of all managed memory, which is read without the lock. */
 static void add_bytes(struct sc_residence *residence, uint64_t bytes)
 {
     atomic_fetch_add_explicit(&residence->bytes, bytes, memory_order_relaxed);
@@ -62,13 +64,14 @@ static void remove_locked(struct sc_residence *residence, uint32_t at)
 
 /* ---- blocks ---- */
 
+/* Returns the bit of the device that had the part's pages last; 0: none was seen to. */
 static uint32_t user_bit(const struct sc_residence_part *part)
 {
     return part->user ? 1u << (part->user - 1) : 0;
 }
 
-/* Notes that memory was freed on these devices (a bit for each), so that they have room again:
- * parts that were evicted from them no longer count for them. */
+/* Memory was freed on these devices (a bit for each), so they have room again: parts whose pages
+ * were evicted from them no longer count for them. */
 static void forget_evicted_locked(struct sc_residence *residence, uint32_t devices)
 {
     for (uint32_t i = 0; devices && i < residence->count; i++) {
@@ -80,7 +83,8 @@ static void forget_evicted_locked(struct sc_residence *residence, uint32_t devic
     }
 }
 
-/* Removes all parts of the block that begins at the address. */
+/* Removes all parts of the block that begins at the address; does nothing if none does. The devices
+ * that had its pages have room again. */
 static void take_block_locked(struct sc_residence *residence, uint64_t address)
 {
     uint32_t at = find_locked(residence, address);
@@ -94,8 +98,8 @@ static void take_block_locked(struct sc_residence *residence, uint64_t address)
     forget_evicted_locked(residence, users);
 }
 
-/* Parts that are known in the interval of the new block belong to a block whose free the library
- * did not see. */
+/* Enters a new block as one part. Parts that are known in its interval belong to a block whose free
+ * the library did not see, and are removed. Without room the block is not watched. */
 void sc_residence_given(struct sc_residence *residence, const struct sc_residence_part *block)
 {
     struct sc_residence_part part = *block;
@@ -108,12 +112,14 @@ void sc_residence_given(struct sc_residence *residence, const struct sc_residenc
         add_bytes(residence, part.size_bytes);
 }
 
+/* Removes the block that begins at the address, which is about to be freed. */
 void sc_residence_taken(struct sc_residence *residence, uint64_t address)
 {
     SC_LOCKED_BRIEFLY(&residence->lock);
     take_block_locked(residence, address);
 }
 
+/* Removes all blocks of a context that has ended: their memory has ended with it. */
 void sc_residence_end_context(struct sc_residence *residence, uint32_t context)
 {
     SC_LOCKED_BRIEFLY(&residence->lock);
@@ -124,8 +130,8 @@ void sc_residence_end_context(struct sc_residence *residence, uint32_t context)
 
 /* ---- parts ---- */
 
-/* Cuts the part that contains the address in two, so that one begins there. Returns false if there
- * is no room. */
+/* Cuts the part that contains the address in two, so that one begins there. False: there is no room
+ * for one more. */
 static bool cut_locked(struct sc_residence *residence, uint64_t address)
 {
     uint32_t at = find_locked(residence, address);
@@ -140,14 +146,15 @@ static bool cut_locked(struct sc_residence *residence, uint64_t address)
     return true;
 }
 
-/* Parts of one block of which the same is known become one. */
+/* Do both parts belong to one block, and is the same known of them? Then they can be one part. */
 static bool are_alike(const struct sc_residence_part *a, const struct sc_residence_part *b)
 {
     return a->block == b->block && a->place == b->place && a->user == b->user &&
            a->is_evicted == b->is_evicted;
 }
 
-/* Joins the part with the next one if both belong to one block and have equal members. */
+/* Joins the part with the next one if both are of one block and the same is known of them; the
+ * later advice counts for both. So the list stays short. */
 static void join_locked(struct sc_residence *residence, uint32_t at)
 {
     struct sc_residence_part *part = &residence->parts[at];
@@ -163,8 +170,8 @@ static void join_locked(struct sc_residence *residence, uint32_t at)
     remove_locked(residence, at + 1);
 }
 
-/* Cuts parts at both ends of the interval. *from: the first part within it. Returns false if there
- * was no room. */
+/* Cuts parts at both ends of the interval, so that parts lie within it as a whole. *from: the index
+ * of the first one. False: there was no room for a cut, and a part may reach beyond. */
 static bool cut_out_locked(struct sc_residence *residence, uint64_t address, uint64_t end,
                            uint32_t *from)
 {
@@ -174,7 +181,8 @@ static bool cut_out_locked(struct sc_residence *residence, uint64_t address, uin
     return is_cut;
 }
 
-/* Joins equal parts among `from` to `to` and their neighbours. */
+/* Joins adjacent parts from index `from` to `to` and their neighbours, where the same is known of
+ * both. */
 static void join_all_locked(struct sc_residence *residence, uint32_t from, uint32_t to)
 {
     for (uint32_t i = to; i > from; i--)
@@ -183,7 +191,9 @@ static void join_all_locked(struct sc_residence *residence, uint32_t from, uint3
         join_locked(residence, from - 1);
 }
 
-/* Parts that could not be cut count as unknown, since only some of their bytes were advised. */
+/* Notes where the program wants these bytes to lie. Parts that could not be cut count as unknown,
+ * since only some of their bytes were advised. Of bytes that no device is to have (NOWHERE), it is
+ * forgotten which had them. */
 void sc_residence_note_advice(struct sc_residence *residence, uint64_t address, uint64_t size_bytes,
                               int place, uint32_t asked_by)
 {
@@ -212,9 +222,10 @@ struct range {
     uint64_t address, end;
 };
 
-/* Chooses the pages that a record of a fault stands for. Such a record does not say which pages
- * have moved to the device, and only some faults have one. So the next FAULTED_BYTES of the block
- * that no device is known to have accessed are chosen. */
+/* Chooses the pages that a record of a fault stands for, in the block of part `at`. Such a record
+ * does not say which pages have moved, and only some faults have one. So the next FAULTED_BYTES of
+ * the block that no device is known to have are chosen, from the fault on and then from the block's
+ * start. If another device has the faulted page, or all are known, only that page is meant. */
 static void choose_faulted_locked(const struct sc_residence *residence, uint32_t at, unsigned user,
                                   struct range *range)
 {
@@ -238,8 +249,8 @@ static void choose_faulted_locked(const struct sc_residence *residence, uint32_t
         range->end = range->address + FAULTED_BYTES;
 }
 
-/* Notes, for the bytes of the block in the range, that the device has them now, or has them no
- * longer. */
+/* Notes for the bytes in the range that the device `user` (plus 1) has them now, or, after news of
+ * leaving, that none has. Only for the reported block, and only if the parts could be cut. */
 static void move_locked(struct sc_residence *residence, enum sc_residence_news news,
                         const struct range *range, uint64_t block, unsigned user)
 {
@@ -256,6 +267,8 @@ static void move_locked(struct sc_residence *residence, enum sc_residence_news n
     join_all_locked(residence, from, at);
 }
 
+/* Notes that CUPTI has reported pages of managed memory to have moved, or a device to have accessed
+ * them. Pages of a block that is not watched, and devices beyond the last number, are left out. */
 void sc_residence_note_news(struct sc_residence *residence, enum sc_residence_news news,
                             uint64_t address, uint64_t size_bytes, unsigned device)
 {
@@ -273,8 +286,9 @@ void sc_residence_note_news(struct sc_residence *residence, enum sc_residence_ne
 
 /* ---- sums ---- */
 
-/* Does the part count for the device: by the latest advice, else as the device that had its pages
- * last, else as the only device in use? */
+/* Is the device meant to hold the part? By the latest advice; without any, as the device that had
+ * its pages last; else as `only_device`, the only one on which the program works. What no device is
+ * to have (NOWHERE) counts for one only when it is seen to have its pages. */
 static bool is_to_hold(const struct sc_residence_part *part, int device, int only_device)
 {
     if (part->place != SC_RESIDENCE_ANYWHERE && part->place != SC_RESIDENCE_NOWHERE)
@@ -298,7 +312,8 @@ static void add_part(struct sc_residence_sum *sum, const struct sc_residence_par
         sum->latest = *part;
 }
 
-/* Adds up the parts that are meant to lie on the device. */
+/* Adds up the managed memory that is meant to lie on the device. Memory of which nothing is known
+ * counts for `only_device`, the only one on which the program works (-1: there are several). */
 void sc_residence_sum(struct sc_residence *residence, int device, int only_device,
                       struct sc_residence_sum *sum)
 {

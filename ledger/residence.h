@@ -74,12 +74,16 @@ struct sc_residence_sum {
     struct sc_residence_part largest, latest;
 };
 
+/* Enter a block that was allocated (`block` has its address, size, context, place and call); remove
+ * the block that begins at an address, before it is freed; and remove all blocks of a context that
+ * has ended. */
 void sc_residence_given(struct sc_residence *residence, const struct sc_residence_part *block);
 void sc_residence_taken(struct sc_residence *residence, uint64_t address);
 void sc_residence_end_context(struct sc_residence *residence, uint32_t context);
 
 /* Notes that the program has advised or prefetched these bytes: from now on they are meant to lie
- * at `place` (a device or SC_RESIDENCE_...). `asked_by`: the origin of that call. */
+ * at `place` (a device or SC_RESIDENCE_...). `asked_by`: that call with its stack (an origin); 0:
+ * none. */
 void sc_residence_note_advice(struct sc_residence *residence, uint64_t address, uint64_t size_bytes,
                               int place, uint32_t asked_by);
 

@@ -10,6 +10,7 @@
 
 #include "common/poison.h"
 
+/* Appends a UUID as nvidia-smi prints it: "GPU-8f6e0b3a-...". */
 void sc_statement_put_uuid(struct sc_text *text, const char *prefix, const uint8_t *uuid)
 {
     sc_text_put(text, prefix);
@@ -24,8 +25,8 @@ static uint64_t most_of(const struct sc_statement_account *account)
     return account->bytes > account->peak_bytes ? account->bytes : account->peak_bytes;
 }
 
-/* Sorts accounts in a statement by bytes, and those without bytes, such as graphs, by their number.
- */
+/* Does an account come before another in a statement? By its bytes; accounts without bytes, such as
+ * those of graphs, by their blocks. */
 static bool comes_before(const struct sc_statement_account *one,
                          const struct sc_statement_account *other)
 {
@@ -34,8 +35,8 @@ static bool comes_before(const struct sc_statement_account *one,
     return one->blocks > other->blocks;
 }
 
-/* Adds the account to the statement's list, which keeps the SC_STATEMENT_ACCOUNTS that come first.
- */
+/* Adds the account to the statement's sorted list, which has room for those with most. The account
+ * that falls out of a full list is the last one, perhaps this. */
 static void list_account(struct sc_statement *statement, const struct sc_statement_account *account)
 {
     unsigned at = statement->account_count;
@@ -49,8 +50,8 @@ static void list_account(struct sc_statement *statement, const struct sc_stateme
     statement->accounts[at] = *account;
 }
 
-/* Contexts are no memory: the account is not counted among those of its place, but listed as a
- * mention. */
+/* Lists an account of contexts, as to who made them, if any live. Contexts are no memory, so it is
+ * not counted among the accounts of its place. */
 static void note_contexts(struct sc_statement *statement,
                           const struct sc_statement_account *account)
 {
@@ -63,8 +64,8 @@ static void note_contexts(struct sc_statement *statement,
                                           .count = account->blocks};
 }
 
-/* Adds what the account holds to the sums by owner. If the list is full, to the place's last share.
- */
+/* Adds what the account holds to the list by which the report adds up memory by owner (library). If
+ * the list is full, adds to the last share of the place, which has no owner. */
 static void note_share(struct sc_statement *statement, const struct sc_statement_account *account)
 {
     bool has_room = statement->share_count < SC_STATEMENT_SHARES;
@@ -78,8 +79,8 @@ static void note_share(struct sc_statement *statement, const struct sc_statement
     share->peak_bytes += account->peak_bytes;
 }
 
-/* Copies an account. What it held at the place's peak was stored only if it has changed since;
- * otherwise it is what it holds now. */
+/* Copies an account for the report. What the account held at the place's peak was stored only if
+ * the account has changed since; otherwise it holds the same now. */
 static struct sc_statement_account copy_account(const struct sc_accounts *accounts,
                                                 const struct sc_account *account, unsigned place)
 {
@@ -99,7 +100,8 @@ static struct sc_statement_account copy_account(const struct sc_accounts *accoun
     };
 }
 
-/* Considers all accounts of the place. */
+/* Puts the accounts of a place into the statement: those that hold anything, or did at the peak.
+ * Memory that is kept after its free is listed also when none is left. */
 static void consider_all(struct sc_statement *statement, const struct sc_accounts *accounts,
                          unsigned place)
 {
@@ -114,7 +116,7 @@ static void consider_all(struct sc_statement *statement, const struct sc_account
     }
 }
 
-/* Copies the sums of the place, and considers its accounts. */
+/* Copies the sums of the place into the statement, and its accounts. */
 static void draw_place(struct sc_ledger *ledger, struct sc_statement *statement, unsigned place)
     SC_REQUIRES(ledger->lock)
 {
@@ -130,7 +132,8 @@ static void draw_place(struct sc_ledger *ledger, struct sc_statement *statement,
     consider_all(statement, accounts, place);
 }
 
-/* Lists the blocks that other processes may have open. */
+/* Lists the blocks of which the program has made handles for other processes, as long as they are
+ * not freed. */
 static void draw_exports(struct sc_ledger *ledger, struct sc_statement *statement)
     SC_REQUIRES(ledger->lock)
 {
@@ -147,7 +150,8 @@ static void draw_exports(struct sc_ledger *ledger, struct sc_statement *statemen
     }
 }
 
-/* Copies all that the ledger knows, under its lock, so that the figures agree with each other. */
+/* Copies all that the ledger knows into a statement, under the ledger's lock, so that the figures
+ * agree with each other. */
 void sc_statement_draw(struct sc_ledger *ledger, struct sc_statement *statement)
 {
     memset(statement, 0, sizeof *statement);
@@ -164,8 +168,8 @@ void sc_statement_draw(struct sc_ledger *ledger, struct sc_statement *statement)
 
 /* ---- never freed ---- */
 
-/* Adds the account to one without a label: a program that loses a block in each of its labelled
- * steps has lost them all at one place in its code. */
+/* Adds the account to one of the same call without a label: a program that loses a block in each of
+ * its labelled steps (tests, requests) has lost them all at one place in its code. */
 static void merge_account(struct sc_accounts *merged, const struct sc_account *account)
 {
     const struct sc_origin made = sc_origins_get(account->origin);
@@ -180,8 +184,8 @@ static void merge_account(struct sc_accounts *merged, const struct sc_account *a
     into->was_reset |= account->was_reset;
 }
 
-/* Adds accounts with blocks that were not freed to the statement. Leaves out blocks without a
- * stack, since they may come from several places in the code. */
+/* Lists accounts with blocks that were not freed. Blocks without a stack are left out, since they
+ * may come from several places in the code. */
 static void consider_never_freed(struct sc_statement *statement, const struct sc_accounts *merged,
                                  unsigned place)
 {
@@ -193,7 +197,8 @@ static void consider_never_freed(struct sc_statement *statement, const struct sc
     }
 }
 
-/* Takes one place after the other, and merges accounts that differ only in their labels. */
+/* Fills a statement with what was never freed: one place after the other, with accounts merged that
+ * differ only in their labels. Without memory for the merging it stays empty. */
 void sc_statement_draw_never_freed(struct sc_ledger *ledger, struct sc_statement *statement)
 {
     struct sc_accounts *merged = sc_pages_map(sizeof *merged);

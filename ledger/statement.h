@@ -75,8 +75,8 @@ struct sc_statement_child {
     char name[SC_STATEMENT_NAME_BYTES]; /* "": not known */
 };
 
-/* What one account holds of memory that belongs to the process. The report adds these up by owner.
- */
+/* What one account (a call with its stack) holds of memory that belongs to the process. The report
+ * adds these up by owner, the library that made the call. */
 struct sc_statement_share {
     unsigned place;
     uint32_t origin;

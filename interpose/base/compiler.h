@@ -13,7 +13,7 @@
 
 /* A function that is always inlined: every copy executes it, and few places call it. */
 #define SC_INLINED static inline __attribute__((always_inline))
-/* The same of a function that a header declares, in the file that defines it. */
+/* For the definition of a function that a header declares: within its file it is always inlined. */
 #define SC_INLINED_HERE inline __attribute__((always_inline))
 
 /* In an exported function: the address in the program to which it returns (its call site). */

@@ -23,15 +23,17 @@ struct symbols {
     const char *names;
 };
 
-/* Returns the address in a dynamic entry. The loader has relocated these entries, except in the
- * object that Linux provides (vDSO). */
+/* Returns the address in an entry of an object's dynamic section. The loader adds the load address
+ * to these entries, except in the object that Linux provides (vDSO): there the entry is smaller
+ * than the load address, which is added here. */
 static const void *pointer_to(const struct link_map *object, const ElfW(Dyn) * entry)
 {
     uintptr_t address = entry->d_un.d_ptr;
     return (const void *)(address < object->l_addr ? object->l_addr + address : address);
 }
 
-/* Finds the symbol tables of a mapped object that the dynamic linker uses. */
+/* Finds an object's symbol tables, those that the dynamic linker uses, in its dynamic section. A
+ * member is NULL if the object has no such table. */
 static struct symbols symbols_of(const struct link_map *object)
 {
     struct symbols found = {NULL, NULL, NULL};
@@ -55,8 +57,9 @@ static uint32_t gnu_hash(const char *name)
     return hash;
 }
 
-/* Finds the symbol in the chain of its bucket. A chain has the symbols' hashes, whose lowest bit
- * marks the last one. */
+/* Looks the name up as the loader does: its hash selects a bucket, which has the index of the first
+ * symbol of a chain. A chain has the symbols' hashes, whose lowest bit only says whether the chain
+ * ends there. NULL: there is no such symbol. */
 static const ElfW(Sym) * find_symbol(const struct symbols *in, const char *name)
 {
     enum { LAST_OF_CHAIN = 1 };
@@ -66,7 +69,7 @@ static const ElfW(Sym) * find_symbol(const struct symbols *in, const char *name)
     const uint32_t *chains = buckets + table->buckets;
     uint32_t hash = gnu_hash(name);
     uint32_t i = table->buckets ? buckets[hash % table->buckets] : 0;
-    if (i < table->first)
+    if (i < table->first) /* the bucket is empty */
         return NULL;
     for (;; i++) {
         uint32_t found = chains[i - table->first];
@@ -78,19 +81,23 @@ static const ElfW(Sym) * find_symbol(const struct symbols *in, const char *name)
     }
 }
 
+/* Finds the symbol in the object; NULL: the object lacks it, or has only the old kind of hash table
+ * (DT_HASH), which is not read. */
 static const ElfW(Sym) * find_symbol_of(const struct link_map *object, const char *name)
 {
     struct symbols in = symbols_of(object);
     return in.hashes && in.symbols && in.names ? find_symbol(&in, name) : NULL;
 }
 
+/* Returns the address of what the loaded object exports by that name; NULL: nothing. */
 static void *exported_by(const struct link_map *object, const char *name)
 {
     const ElfW(Sym) *found = find_symbol_of(object, name);
     return found ? (void *)(object->l_addr + found->st_value) : NULL;
 }
 
-/* Finds a symbol in one object, without the loader's lock, which a stopped thread may hold. */
+/* Finds a symbol in the object that a visitor of dl_iterate_phdr was given, and its size. No
+ * function of the loader is called, whose lock the visit may hold. */
 void *sc_exported_in(const struct dl_phdr_info *object, const char *name, size_t *size_bytes)
 {
     struct link_map map = {.l_addr = object->dlpi_addr};
@@ -102,7 +109,8 @@ void *sc_exported_in(const struct dl_phdr_info *object, const char *name, size_t
     return found ? (void *)(object->dlpi_addr + found->st_value) : NULL;
 }
 
-/* Returns the loader's record of this object. Two threads that call this at once get the same. */
+/* Returns the loader's record of this library, by which its neighbours in load order are found. It
+ * is looked up once; two threads that do so at once find the same. */
 static const struct link_map *our_map(void)
 {
     static _Atomic(struct link_map *) known;
@@ -113,12 +121,14 @@ static const struct link_map *our_map(void)
     return found;
 }
 
+/* Returns the address of this library's own function of that name; NULL: it exports none. */
 void *sc_exported_by_us(const char *name)
 {
     return exported_by(our_map(), name);
 }
 
-/* Finds a symbol in any object but this library. */
+/* Finds what another object exports by that name: first those behind this library in load order, as
+ * RTLD_NEXT does; then those before it, since a library that was opened late stands last. */
 void *sc_exported_by_another(const char *name)
 {
     void *found = NULL;

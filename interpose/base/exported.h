@@ -17,12 +17,13 @@
 
 struct dl_phdr_info;
 
-/* Returns the address of what this library exports by that name; NULL: nothing. */
+/* Returns the address of what this library exports by that name; NULL: nothing. With it dlsym and
+ * the like return the library's function for a name that the library hooks. */
 void *sc_exported_by_us(const char *name);
 
 /* Returns what the first object after this library in load order exports by that name. If none
  * does, as with a library that was opened late, what the nearest object before it exports. NULL:
- * none does. */
+ * none does. It finds the real dlvsym, which the loader would not return. */
 void *sc_exported_by_another(const char *name);
 
 /* Returns the address of what the object exports by that name; NULL: nothing. `object` comes from

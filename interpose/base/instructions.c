@@ -35,12 +35,13 @@ struct reading {
     int32_t offset;
 };
 
+/* Returns the next byte of the instruction, and moves on; 0 if none is left. */
 static unsigned char next_byte(struct reading *reading)
 {
     return sc_x86_next(&reading->code);
 }
 
-/* Reads a signed number from the instruction's bytes. */
+/* Reads a signed little-endian number of 0 to 8 bytes from the instruction, and moves on. */
 static int32_t next_number(struct reading *reading, unsigned size_bytes)
 {
     uint64_t number = 0; /* of a number of 8 bytes the lower half is returned */
@@ -49,7 +50,9 @@ static int32_t next_number(struct reading *reading, unsigned size_bytes)
     return size_bytes == 1 ? (int8_t)number : (int32_t)number;
 }
 
-/* Reads the ModRM byte and what belongs to it: a SIB byte and an offset. */
+/* Reads the ModRM byte of x86, which names the operands, and what belongs to it: a SIB byte and an
+ * offset. Notes an offset from the instruction itself (rip), by which calls through a table of
+ * addresses find their target. */
 static void next_operand(struct reading *reading)
 {
     unsigned char modrm = reading->code.modrm = next_byte(reading);
@@ -62,7 +65,8 @@ static void next_operand(struct reading *reading)
         reading->offset = next_number(reading, 4);
 }
 
-/* The result for an instruction of the length read so far, unless it was cut short. */
+/* Makes the result for an instruction of the length read so far. If the caller passed too few bytes
+ * of code, the instruction is unknown. */
 static struct sc_instruction result_of(const struct reading *reading, enum sc_instruction_way way)
 {
     struct sc_instruction read = {.way = way, .length = (unsigned)reading->code.at};
@@ -71,7 +75,9 @@ static struct sc_instruction result_of(const struct reading *reading, enum sc_in
     return read;
 }
 
-/* Describes a jump, call or branch whose target is given relative to the next instruction. */
+/* Describes a jump, call or branch of x86 whose target is given relative to the next instruction.
+ * With prefix 66 processors differ in how long the offset is, so that one is unknown. Only branches
+ * on equality have a condition that the caller can evaluate. */
 static struct sc_instruction jump_result(struct reading *reading, enum sc_instruction_way way,
                                          unsigned size_bytes)
 {
@@ -86,8 +92,9 @@ static struct sc_instruction jump_result(struct reading *reading, enum sc_instru
     return read;
 }
 
-/* Reads an instruction of opcode FF. Its calls and jumps go to an address in memory, which is known
- * only if it is relative to the instruction (rip). The rest of this group only computes. */
+/* Reads an instruction of opcode FF, which the middle bits of its ModRM byte tell apart. Calls and
+ * jumps go to an address in memory, which is known only if it is relative to the instruction (rip).
+ * The others compute. */
 static struct sc_instruction read_group_5(struct reading *reading)
 {
     static const enum sc_instruction_way ways[8] = {
@@ -104,7 +111,8 @@ static struct sc_instruction read_group_5(struct reading *reading)
     return read;
 }
 
-/* Reads what follows the opcode, by the letter of the table. */
+/* Reads the bytes after an opcode of x86, as the letter that the opcode's table has for it says (m:
+ * a ModRM byte, b: a byte, z: 4 bytes, and so on), to find the instruction's length. */
 static struct sc_instruction read_rest(struct reading *reading, char what)
 {
     if (what == 'm' || what == 'M' || what == 'Z')
@@ -118,7 +126,8 @@ static struct sc_instruction read_rest(struct reading *reading, char what)
     return result_of(reading, what == '?' || what == 's' ? SC_WAY_UNKNOWN : SC_WAY_ON);
 }
 
-/* Reads an instruction whose opcode follows 0F. */
+/* Reads an instruction of x86 whose opcode follows 0F. With a VEX or EVEX prefix the same opcodes
+ * are of vector instructions, which never branch. */
 static struct sc_instruction read_after_0f(struct reading *reading)
 {
     unsigned char opcode = reading->code.opcode;
@@ -135,8 +144,8 @@ static struct sc_instruction read_after_0f(struct reading *reading)
     return read;
 }
 
-/* Reads an instruction that changes where execution continues, or that its opcode alone does not
- * determine. */
+/* Reads an x86 instruction that changes where execution continues, or that its opcode alone does
+ * not determine (the letter s in the table). */
 static struct sc_instruction read_special(struct reading *reading)
 {
     unsigned char opcode = reading->code.opcode;
@@ -144,7 +153,7 @@ static struct sc_instruction read_special(struct reading *reading)
         return jump_result(reading, SC_WAY_BRANCH, 1);
     switch (opcode) {
     case 0xC2:
-    case 0xC3:
+    case 0xC3: /* ret, with and without a number */
         next_number(reading, opcode == 0xC2 ? 2 : 0);
         return result_of(reading, SC_WAY_RETURN);
     case 0xC7: /* /0 is a move, /7 (xbegin) begins a transaction */
@@ -152,12 +161,12 @@ static struct sc_instruction read_special(struct reading *reading)
         next_number(reading, reading->code.halves ? 2 : 4);
         return result_of(reading, sc_x86_field(&reading->code) == 0 ? SC_WAY_ON : SC_WAY_UNKNOWN);
     case 0xE8:
-    case 0xE9:
+    case 0xE9: /* call, jmp */
         return jump_result(reading, opcode == 0xE8 ? SC_WAY_CALL : SC_WAY_JUMP, 4);
-    case 0xEB:
+    case 0xEB: /* jmp, short */
         return jump_result(reading, SC_WAY_JUMP, 1);
     case 0xF6:
-    case 0xF7:
+    case 0xF7: /* test, which has a number behind its operand; not, mul and the like */
         next_operand(reading);
         if (sc_x86_field(&reading->code) < 2)
             next_number(reading, opcode == 0xF6 ? 1 : reading->code.halves ? 2 : 4);
@@ -165,7 +174,7 @@ static struct sc_instruction read_special(struct reading *reading)
     case 0xFF:
         return read_group_5(reading);
     case 0xCC:
-    case 0xF4:
+    case 0xF4: /* int3, hlt */
         return result_of(reading, SC_WAY_TRAP);
     default: /* E0 to E3: loop and jrcxz */
         return jump_result(reading, SC_WAY_BRANCH, 1);
@@ -181,7 +190,8 @@ static bool reads_canary(const struct reading *reading, unsigned length)
            memcmp(reading->code.bytes + 4, place, sizeof place) == 0;
 }
 
-/* Returns the result for the following instruction, with the length of both. */
+/* Reads the instruction that follows one of `length` bytes, and returns it with the length of both,
+ * so that a caller skips the pair as one. */
 static struct sc_instruction next_result(const struct reading *reading, unsigned length)
 {
     struct sc_instruction following = sc_instructions_read(
@@ -190,9 +200,9 @@ static struct sc_instruction next_result(const struct reading *reading, unsigned
     return following;
 }
 
-/* Recognises how functions check their stack's canary before they return: by sub, xor or cmp, or by
- * a load followed by a cmp, which are read as one instruction. An intact canary makes the result
- * equal. */
+/* Recognises the check of the stack's canary (a value against overflows) at the end of a function:
+ * a sub, xor or cmp with it, or a load followed by a cmp, which become one instruction. The check
+ * counts as equal: an overflow would only end the process. */
 static void note_canary(const struct reading *reading, struct sc_instruction *read)
 {
     enum { LOAD = 0x8B, SUB = 0x2B, XOR = 0x33, CMP = 0x3B, CMP_TO = 0x39 };
@@ -211,8 +221,9 @@ static void note_canary(const struct reading *reading, struct sc_instruction *re
         read->effect = SC_EFFECT_EQUALS;
 }
 
-/* Recognises what compilers do with a small number in eax: mov, xor, test and cmp without a prefix.
- */
+/* Notes what the instruction does with eax, in which functions return small numbers: mov, xor,
+ * test, cmp and nop without a prefix, as compilers write them. Whoever follows the code can then
+ * tell which way a branch goes. Any other instruction may have changed eax. */
 static void note_effect(const struct reading *reading, struct sc_instruction *read)
 {
     const unsigned char *bytes = reading->code.bytes;
@@ -236,7 +247,8 @@ static void note_effect(const struct reading *reading, struct sc_instruction *re
     read->number = next_number(&number, read->length - (unsigned)number.code.at);
 }
 
-/* Reads one instruction, after its prefixes. */
+/* Reads what comes after the prefixes, by the opcode's map: 1 is for opcodes after 0F; 2 and 3,
+ * after 0F 38 and 0F 3A, are vector instructions, and only their length matters. */
 static struct sc_instruction read_any(struct reading *reading)
 {
     unsigned map = reading->code.map;
@@ -249,7 +261,9 @@ static struct sc_instruction read_any(struct reading *reading)
     return what == 's' ? read_special(reading) : read_rest(reading, what);
 }
 
-/* Decodes the instruction (x86-64). */
+/* Decodes one instruction of x86-64, for whoever follows a function's code to see whether it can
+ * wait. An instruction has 15 bytes at most. A check of the stack's canary is returned as one with
+ * the load before it, and may have more. */
 struct sc_instruction sc_instructions_read(const unsigned char *bytes, size_t size_bytes,
                                            uintptr_t pc)
 {
@@ -273,7 +287,8 @@ static uintptr_t branch_target(uintptr_t pc, uint32_t code, unsigned low, unsign
     return pc + (uintptr_t)(words * 4);
 }
 
-/* Describes a conditional branch of aarch64. */
+/* Makes the result for a conditional branch of aarch64 to this address, taken if `condition` holds.
+ */
 static struct sc_instruction branch_to(uintptr_t target, enum sc_instruction_condition condition)
 {
     return (struct sc_instruction){.way = SC_WAY_BRANCH,
@@ -283,7 +298,8 @@ static struct sc_instruction branch_to(uintptr_t target, enum sc_instruction_con
                                    .condition = condition};
 }
 
-/* Finds where execution continues: calls, jumps, branches, returns, traps, and system calls. */
+/* Finds by the encoding where execution of aarch64 code continues: calls, jumps, branches, returns
+ * and traps. What may wait in the system, or continue anywhere, is unknown. */
 static struct sc_instruction read_way(uint32_t code, uintptr_t pc)
 {
     struct sc_instruction read = {.way = SC_WAY_ON, .length = 4};
@@ -318,7 +334,8 @@ static struct sc_instruction read_way(uint32_t code, uintptr_t pc)
     return read;
 }
 
-/* Recognises what compilers do with a small number in w0: mov and cmp. */
+/* Notes what the instruction does with w0, in which functions return small numbers: mov and cmp, as
+ * compilers write them. Whoever follows the code can then tell which way a branch goes. */
 static void note_effect(uint32_t code, struct sc_instruction *read)
 {
     int32_t number = (int32_t)(code >> 10 & 0xFFF);
@@ -336,7 +353,8 @@ static void note_effect(uint32_t code, struct sc_instruction *read)
     }
 }
 
-/* Reads the `i`-th instruction of the bytes; each has four. */
+/* Reads the `i`-th instruction of the bytes; each has four bytes on aarch64. False: there are not
+ * so many bytes. */
 static bool read_code(const unsigned char *bytes, size_t size_bytes, unsigned i, uint32_t *code)
 {
     if (size_bytes < 4 * (i + 1))
@@ -345,8 +363,9 @@ static bool read_code(const unsigned char *bytes, size_t size_bytes, unsigned i,
     return true;
 }
 
-/* Recognises an entry of a linkage table (PLT): adrp x16; ldr x17, [x16, #n]; add x16, x16, #n; br
- * x17. *pointer is where the address of the function lies. */
+/* Recognises an entry of a linkage table (PLT), by which calls reach other objects: adrp x16; ldr
+ * x17, [x16, #n]; add x16, x16, #n; br x17. *pointer is set to where the address of the called
+ * function lies. */
 static bool find_linkage_target(const unsigned char *bytes, size_t size_bytes, uintptr_t pc,
                                 uintptr_t *pointer)
 {
@@ -362,7 +381,8 @@ static bool find_linkage_target(const unsigned char *bytes, size_t size_bytes, u
     return true;
 }
 
-/* Decodes the instruction (aarch64). An entry of the linkage table counts as one instruction. */
+/* Decodes one instruction of aarch64, for whoever follows a function's code to see whether it can
+ * wait. An entry of the linkage table (four instructions) is returned as one. */
 struct sc_instruction sc_instructions_read(const unsigned char *bytes, size_t size_bytes,
                                            uintptr_t pc)
 {

@@ -42,7 +42,7 @@ static inline uint64_t sc_kernel_mask_of(const sigset_t *set)
     return mask;
 }
 
-/* Sets the mask. Returns the former one. */
+/* Sets the thread's mask of blocked signals. Returns the former one. */
 static inline uint64_t sc_kernel_mask_set(uint64_t mask)
 {
     uint64_t before = 0;
@@ -50,7 +50,8 @@ static inline uint64_t sc_kernel_mask_set(uint64_t mask)
     return before;
 }
 
-/* Blocks more signals. Returns the former mask. */
+/* Blocks these signals besides those that are blocked. Returns the former mask; with 0 nothing
+ * changes. */
 static inline uint64_t sc_kernel_mask_block(uint64_t more)
 {
     uint64_t before = 0;
@@ -64,7 +65,8 @@ static inline void sc_kernel_mask_unblock(uint64_t fewer)
     sc_kernel_call(SYS_rt_sigprocmask, SIG_UNBLOCK, &fewer, NULL, sizeof fewer);
 }
 
-/* Is a signal pending that the present mask blocks, and that the mask `without` would not block? */
+/* Is a signal pending that the mask `without` would let through? The present mask blocks it, since
+ * it is pending. Somebody may wait for this thread to handle that signal. */
 static inline bool sc_kernel_mask_holds_back(uint64_t without)
 {
     uint64_t pending = 0;

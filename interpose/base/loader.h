@@ -24,7 +24,8 @@ typedef void *sc_dlvsym_function(void *handle, const char *name, const char *ver
 sc_dlsym_function *sc_loader_dlsym(void);
 sc_dlvsym_function *sc_loader_dlvsym(void);
 
-/* Calls the real dlsym. Returns NULL if there is no such symbol; then dlerror() is set. */
+/* Calls the real dlsym, in place of the library's own, which returns hooks. Returns NULL if there
+ * is no such symbol; then dlerror() is set. */
 void *sc_loader_symbol(void *handle, const char *name);
 
 /* Returns the next definition of a libc function after this object; never NULL for a function that
@@ -34,7 +35,8 @@ void *sc_loader_next(const char *name);
 /* Returns the real function that the hook of this name calls; NULL if there is none. */
 void *sc_loader_real(const char *name);
 
-/* Has a hook of the library this name, while libc lacks the function? */
+/* Has a hook of the library this name, while libc lacks the function? A program that asks whether
+ * libc has the function must then not find the hook. */
 bool sc_loader_is_absent(const char *name);
 
 /* Is the address only a jump in the program (a PLT entry)? A program that is not
@@ -59,11 +61,12 @@ struct sc_next {
  * ENOSYS. */
 void *sc_loader_find(struct sc_next *next);
 
-/* Looks up all functions that have not been found yet. */
+/* Looks up all real functions that have not been found yet. To be called at the first sign of CUDA:
+ * a look-up takes the loader's lock, for which no hook should wait later. */
 void sc_loader_find_all(void);
 
-/* Is this thread within a look-up? The loader may allocate memory there, and allocators call hooks.
- */
+/* Is this thread within a look-up of a real function? The loader may allocate memory there, and
+ * allocators call hooks, which must not begin another look-up. */
 bool sc_loader_is_looking(void);
 
 /* The first symbol version of glibc on this machine. */
@@ -96,6 +99,7 @@ static inline void *sc_loader_found(const struct sc_next *next)
     return atomic_load_explicit(&next->found, memory_order_relaxed);
 }
 
+/* Returns the real function of a hook, which the first call looks up. */
 static inline void *sc_loader_get(struct sc_next *next)
 {
     void *found = sc_loader_found(next);

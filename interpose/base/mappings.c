@@ -17,11 +17,14 @@
 
 enum { TAIL = 256 };
 
+/* Opens /proc/self/maps, by a system call: the library's hooks of open are not entered, and a
+ * handler of a fault may call this. */
 static int open_mappings(void)
 {
     return (int)sc_kernel_call(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC);
 }
 
+/* Closes what open_mappings has opened; -1: nothing. */
 static void close_mappings(int fd)
 {
     if (fd >= 0)
@@ -48,15 +51,15 @@ struct query {
 
 #define QUERY _IOWR('f', 17, struct query)
 
-/* Finds the mapping that has the address, by ioctl(PROCMAP_QUERY). Returns 0, or an errno: ENOENT,
- * nothing is mapped there; another one: this Linux lacks the ioctl. */
+/* Finds the mapping that contains the address, by ioctl(PROCMAP_QUERY) on /proc/self/maps. Returns
+ * 0, or an errno. ENOENT: nothing is mapped there; another one: this Linux lacks the ioctl. */
 static int query_mapping(int fd, uintptr_t address, struct query *answer)
 {
     *answer = (struct query){.size = sizeof *answer, .address = address};
     return (int)-sc_kernel_call(SYS_ioctl, fd, QUERY, answer);
 }
 
-/* Is the mapping readable and writable, and not executable? */
+/* Is the mapping plain memory, as malloc's is: readable and writable, and not executable? */
 static bool is_plain(const struct query *mapping)
 {
     return (mapping->flags & (IS_READABLE | IS_WRITABLE | IS_EXECUTABLE)) ==
@@ -71,7 +74,7 @@ struct mapping {
     char tail[TAIL]; /* the rest of the line, cut off at its end */
 };
 
-/* Reads a line of /proc/self/maps; what does not fit is dropped. */
+/* Reads the rest of a line of /proc/self/maps; what does not fit is dropped. */
 static void read_line(struct sc_maps_reader *reader, char *line, size_t size)
 {
     size_t used = 0;
@@ -81,8 +84,8 @@ static void read_line(struct sc_maps_reader *reader, char *line, size_t size)
     line[used] = '\0';
 }
 
-/* Reads the next line of /proc/self/maps. A line reads "start-end rwxp offset device inode
- * path". */
+/* Reads the next line of /proc/self/maps: "start-end rwxp offset device inode path". False: there
+ * is no further line. */
 static bool next_mapping(struct sc_maps_reader *reader, struct mapping *mapping)
 {
     if (sc_maps_reader_hex(reader, &mapping->start) != '-' ||
@@ -113,8 +116,9 @@ struct arena_head {
     size_t open_bytes; /* so many of them are readable and writable */
 };
 
-/* Does a part of a malloc arena begin there? A stack may begin at such an address, too; it then has
- * zeros there, or what a program left. */
+/* Does a part of an arena of glibc's malloc begin there? It lies above pages without access, as a
+ * thread's stack does, and must not be taken for one. A stack may begin at such an address, too; it
+ * then has zeros there, or what a program left. */
 static bool is_arena(uintptr_t start)
 {
     struct arena_head head;
@@ -126,7 +130,8 @@ static bool is_arena(uintptr_t start)
            head.size_bytes <= head.open_bytes && head.open_bytes <= ARENA_BYTES;
 }
 
-/* The kind of a plain stretch. `closed_below`: the mapping that ends at its start has no access. */
+/* Tells a possible stack from other plain memory that begins at `start`. `closed_below`: the
+ * mapping that ends there has no access, as the pages below a thread's stack. */
 static enum kind kind_of(uintptr_t start, bool closed_below)
 {
     return closed_below && !is_arena(start) ? PLAIN_STACK : PLAIN;
@@ -141,8 +146,8 @@ static struct {
     _Atomic uintptr_t start, end;
 } stored;
 
-/* Stores the answer for a range of addresses. Threads may read and write at once: the version is
- * odd while one writes, and a second writer gives up. */
+/* Stores the kind of the memory [start, end), for the next question about it. Threads may read and
+ * write at once: the version is odd while one writes, and a second writer gives up. */
 static void remember_stretch(uintptr_t start, uintptr_t end, enum kind kind)
 {
     uint32_t version = atomic_load(&stored.version);
@@ -154,8 +159,8 @@ static void remember_stretch(uintptr_t start, uintptr_t end, enum kind kind)
     atomic_store(&stored.version, version + 2);
 }
 
-/* Returns the stored answer, if it holds for all of the addresses and no thread wrote it meanwhile.
- */
+/* Returns the stored kind, if it holds for all of [address, end). NOT_PLAIN, which is never
+ * believed: nothing is stored for it, or a thread has stored something meanwhile. */
 static enum kind known_kind(uintptr_t address, uintptr_t end)
 {
     uint32_t version = atomic_load(&stored.version);
@@ -165,7 +170,8 @@ static enum kind known_kind(uintptr_t address, uintptr_t end)
     return is_known ? kind : NOT_PLAIN;
 }
 
-/* Drops the stored answer for memory that was unmapped or mapped anew. */
+/* Drops what is stored if the program changes the mapping of any of these pages, which may then be
+ * of another kind. Called for each such change: mostly nothing is stored, and `end` is 0. */
 void sc_mappings_forget(uintptr_t address, size_t size_bytes)
 {
     uintptr_t end = atomic_load_explicit(&stored.end, memory_order_relaxed);
@@ -174,14 +180,16 @@ void sc_mappings_forget(uintptr_t address, size_t size_bytes)
         remember_stretch(0, 0, NOT_PLAIN);
 }
 
-/* Would all of [start, end) be plain without the guard? */
+/* Has the library's page protection changed the access to all of [start, end)? Such pages are plain
+ * memory for the program, whatever access Linux shows. */
 static bool is_disguised(sc_mappings_disguised *disguised, uintptr_t start, uintptr_t end)
 {
     return disguised(start, end) == end;
 }
 
-/* Finds the kind of the interval by reading all mappings. Adjacent plain mappings count as one:
- * they are stored as a whole, and have one kind. */
+/* Finds the kind of [address, end) by reading all mappings, on Linux without PROCMAP_QUERY.
+ * Adjacent plain mappings count as one, from `start` to `reached`: they have one kind, and are
+ * stored as a whole. So the reading goes on behind `end`, until such a run ends. */
 static enum kind kind_by_reading(int fd, uintptr_t address, uintptr_t end,
                                  sc_mappings_disguised *disguised)
 {
@@ -210,6 +218,7 @@ static enum kind kind_by_reading(int fd, uintptr_t address, uintptr_t end,
     return kind_of(start, closed_below);
 }
 
+/* Is there a mapping at the address that allows no access at all? */
 static bool is_closed(int fd, uintptr_t address)
 {
     struct query mapping;
@@ -217,15 +226,17 @@ static bool is_closed(int fd, uintptr_t address)
            !(mapping.flags & (IS_READABLE | IS_WRITABLE | IS_EXECUTABLE));
 }
 
-/* Does a mapping without access end where this plain one starts? */
+/* Does a mapping without access end where this plain one starts, as below a thread's stack? Pages
+ * that the library has made inaccessible do not count. */
 static bool is_closed_below(int fd, const struct query *mapping, sc_mappings_disguised *disguised)
 {
     uintptr_t start = mapping->start;
     return is_closed(fd, start - 1) && !is_disguised(disguised, start - 1, start);
 }
 
-/* Finds the kind of the interval by querying one mapping after the other. On Linux without that
- * ioctl, reads all mappings. */
+/* Finds the kind of [address, end) by a query for each mapping in it; a gap is not plain (ENOENT).
+ * One piece that may be a stack makes the whole a possible stack. On Linux without that ioctl, all
+ * mappings are read. */
 static enum kind kind_between(int fd, uintptr_t address, uintptr_t end,
                               sc_mappings_disguised *disguised)
 {
@@ -246,7 +257,8 @@ static enum kind kind_between(int fd, uintptr_t address, uintptr_t end,
     return kind;
 }
 
-/* Returns the kind of mapping of the addresses: the stored answer, or a new one. */
+/* Returns the kind of these addresses: the stored one, or else a new one. NOT_PLAIN also if Linux
+ * does not provide its list of mappings. */
 static enum kind query_kind(uintptr_t address, size_t size_bytes, sc_mappings_disguised *disguised)
 {
     SC_KEEP_ERRNO();
@@ -260,11 +272,15 @@ static enum kind query_kind(uintptr_t address, size_t size_bytes, sc_mappings_di
     return kind;
 }
 
+/* Is all of the memory plain: readable and writable and not executable, as the program mapped it?
+ */
 bool sc_mappings_are_plain(uintptr_t address, size_t size_bytes, sc_mappings_disguised *disguised)
 {
     return query_kind(address, size_bytes, disguised) != NOT_PLAIN;
 }
 
+/* Is all of the memory plain, and can no thread's stack lie there? Pages of a stack must never be
+ * protected. */
 bool sc_mappings_are_plain_heap(uintptr_t address, size_t size_bytes,
                                 sc_mappings_disguised *disguised)
 {
@@ -273,8 +289,8 @@ bool sc_mappings_are_plain_heap(uintptr_t address, size_t size_bytes,
 
 /* ---- other questions ---- */
 
-/* Does the mapping at the address allow this access? For Linux without the ioctl: reads
- * /proc/self/maps. */
+/* Does the mapping at the address allow to read it, or (`is_write`) to write it? Reads
+ * /proc/self/maps up to it, on Linux without PROCMAP_QUERY. */
 static bool allows_by_reading(int fd, uintptr_t address, bool is_write)
 {
     struct sc_maps_reader reader = {.fd = fd};
@@ -285,7 +301,8 @@ static bool allows_by_reading(int fd, uintptr_t address, bool is_write)
            mapping.access[is_write ? 1 : 0] == (is_write ? 'w' : 'r');
 }
 
-/* Does the mapping at the address allow this access? */
+/* Does the mapping at the address allow to read it, or (`is_write`) to write it? Nothing is mapped
+ * there: no. On Linux without PROCMAP_QUERY all mappings are read. */
 static bool allows_access(int fd, uintptr_t address, bool is_write)
 {
     struct query mapping;
@@ -295,8 +312,8 @@ static bool allows_access(int fd, uintptr_t address, bool is_write)
     return error == 0 && (mapping.flags & (is_write ? IS_WRITABLE : IS_READABLE));
 }
 
-/* Does the mapping at the address allow the access? False also if /proc/self/maps cannot be opened.
- */
+/* Would Linux allow the program this access, so that a fault at the address is not the program's
+ * mistake? False also if /proc/self/maps cannot be opened. */
 bool sc_mappings_allow(uintptr_t address, bool is_write)
 {
     SC_KEEP_ERRNO();
@@ -306,7 +323,8 @@ bool sc_mappings_allow(uintptr_t address, bool is_write)
     return allowed;
 }
 
-/* Counts the lines of /proc/self/maps; 0 if it cannot be opened. */
+/* Counts the mappings of the process, of which Linux allows only so many; 0 if it does not list
+ * them. */
 uint64_t sc_mappings_count(void)
 {
     SC_KEEP_ERRNO();
@@ -319,7 +337,7 @@ uint64_t sc_mappings_count(void)
     return count;
 }
 
-/* Is `part` in the path of any mapping? */
+/* Is a file mapped whose path contains `part`? For instance a device of the driver's. */
 bool sc_mappings_have(const char *part)
 {
     SC_KEEP_ERRNO();
@@ -332,8 +350,8 @@ bool sc_mappings_have(const char *part)
     return found;
 }
 
-/* Calls `visit` for each mapping of the process until it returns false. May be called in a forked
- * child, so it closes the file without the C library. */
+/* Calls `visit` for each mapping of the process until it returns false. False: Linux does not list
+ * them. A forked child may call this, so the file is opened and closed without the C library. */
 bool sc_mappings_each(sc_mappings_visit *visit, void *context)
 {
     int saved = errno;

@@ -7,10 +7,6 @@
  *
  * Thread-safe and signal-safe; no lock but what a `disguised` function takes; errno is kept. */
 
-/* Terms (docs/glossary.md):
- *   guard: page protection of the memory of operations in flight
- */
-
 #ifndef SC_INTERPOSE_BASE_MAPPINGS_H
 #define SC_INTERPOSE_BASE_MAPPINGS_H
 
@@ -18,22 +14,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A function that finds which pages the guard has protected; they count with the access that the
- * program gave them. Returns where the protected pages from `address` on end, at most `end`;
- * `address` itself if its page is not protected. */
+/* A function of the caller that knows which pages the library has protected; they count with the
+ * access that the program gave them. Returns where the run of protected pages from `address` on
+ * ends, at most `end`; `address` itself if its page is not protected. */
 typedef uintptr_t sc_mappings_disguised(uintptr_t address, uintptr_t end);
 
-/* Is all of the interval plain: mapped, readable and writable, and not executable? Pages that
- * `disguised` returns as protected by the guard count as plain. False if Linux does not provide the
- * information. */
+/* Is all of the interval plain memory, as malloc's: mapped, readable and writable, and not
+ * executable? Pages that `disguised` returns as protected by the library count as plain. False if
+ * Linux does not provide the information. */
 bool sc_mappings_are_plain(uintptr_t address, size_t size_bytes, sc_mappings_disguised *disguised);
 
-/* Is the interval plain, and can no thread's stack lie there? Memory right above pages without any
- * access may be a stack. */
+/* Is all of the interval plain memory, as malloc's, and can no thread's stack lie there? Memory
+ * right above pages without any access may be a stack. */
 bool sc_mappings_are_plain_heap(uintptr_t address, size_t size_bytes,
                                 sc_mappings_disguised *disguised);
 
-/* Drops the kept result for these pages, since the program changes their mapping. A few loads. */
+/* Drops what is remembered of the kind of these pages. To be called when the program changes their
+ * mapping: they may be of another kind then. Costs a few loads. */
 void sc_mappings_forget(uintptr_t address, size_t size_bytes);
 
 /* Does the address's mapping allow it to be read, or (`is_write`) written? */

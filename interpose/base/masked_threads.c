@@ -13,8 +13,9 @@
 typedef int set_function(pthread_attr_t *attributes, const sigset_t *mask);
 typedef int get_function(const pthread_attr_t *attributes, sigset_t *mask);
 
-/* Creates a thread that begins with this signal mask, so that no handler of the program runs in it.
- */
+/* Creates a thread that begins with this signal mask. It is for threads of the library, in which no
+ * handler of the program may run. An older C library cannot store a mask in the attributes; there
+ * the creator has the mask for the time of the call, as a thread inherits it. */
 int sc_masked_threads_create(sc_create_function *create, pthread_t *thread,
                              pthread_attr_t *attributes, uint64_t mask, sc_run_function *run,
                              void *argument)
@@ -32,7 +33,8 @@ int sc_masked_threads_create(sc_create_function *create, pthread_t *thread,
     return result;
 }
 
-/* Stores the signal mask that the attributes give a new thread, if they give any. */
+/* Stores the signal mask that the attributes give a new thread. False: they give none, or this C
+ * library has no such attribute (glibc before 2.32). */
 bool sc_masked_threads_have_mask(const pthread_attr_t *attributes, uint64_t *mask)
 {
     get_function *get_mask = SC_NEXT(get_function *, "pthread_attr_getsigmask_np");
@@ -43,7 +45,8 @@ bool sc_masked_threads_have_mask(const pthread_attr_t *attributes, uint64_t *mas
     return true;
 }
 
-/* Copies the place and size of the stack that the program has set. */
+/* Copies the size of the guard area and the place and size of the stack, if the program has set
+ * them. */
 static void copy_stack(pthread_attr_t *copy, const pthread_attr_t *attributes)
 {
     void *stack;
@@ -59,7 +62,7 @@ static void copy_stack(pthread_attr_t *copy, const pthread_attr_t *attributes)
         pthread_attr_setstacksize(copy, bytes);
 }
 
-/* Copies the policy, priority and processors that the program has set. */
+/* Copies what the program has set of a thread's scheduling: policy, priority and processors. */
 static void copy_scheduling(pthread_attr_t *copy, const pthread_attr_t *attributes)
 {
     struct sched_param priority;
@@ -77,8 +80,9 @@ static void copy_scheduling(pthread_attr_t *copy, const pthread_attr_t *attribut
         pthread_attr_setaffinity_np(copy, sizeof processors, &processors);
 }
 
-/* Copies all attributes that can be read, so that a mask can be added without changing the
- * program's. */
+/* Copies all attributes that can be read, so that the library can add a signal mask for the new
+ * thread without changing the program's attributes. NULL, as in pthread_create, stands for the
+ * defaults. */
 void sc_masked_threads_copy(pthread_attr_t *copy, const pthread_attr_t *attributes)
 {
     int detached;

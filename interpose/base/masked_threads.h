@@ -12,9 +12,10 @@ typedef int sc_create_function(pthread_t *thread, const pthread_attr_t *attribut
                                sc_run_function *run, void *argument);
 
 /* Creates a thread by `create` (pthread_create) that has the mask from its first instruction on.
- * The mask is stored in the attributes, and the caller's mask stays, since the C library may wait
- * for a thread of the program meanwhile. Only with a C library before 2.32, where a thread inherits
- * its creator's mask, the caller has the mask during the call. */
+ * The mask is stored in the attributes. The caller's own mask stays, since the C library may wait
+ * meanwhile for a thread of the program, which may need a signal handled. A C library before 2.32
+ * has no such attribute: there the caller has the mask during the call, and the thread inherits it.
+ */
 int sc_masked_threads_create(sc_create_function *create, pthread_t *thread,
                              pthread_attr_t *attributes, uint64_t mask, sc_run_function *run,
                              void *argument);

@@ -12,6 +12,8 @@ struct search {
     struct sc_object_range found;
 };
 
+/* Returns the addresses of a loaded object, from its lowest mapped segment to the end of its
+ * highest. */
 struct sc_object_range sc_object_range_in(const struct dl_phdr_info *object)
 {
     struct sc_object_range range = {UINTPTR_MAX, 0};
@@ -38,6 +40,8 @@ static int find_range(struct dl_phdr_info *info, size_t size, void *argument)
     return 1;
 }
 
+/* Returns the addresses of the loaded object (program or library) that contains the address; an
+ * empty range if none does. */
 struct sc_object_range sc_object_range_of(uintptr_t address)
 {
     struct search search = {.address = address};

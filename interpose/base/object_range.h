@@ -20,6 +20,7 @@ struct sc_object_range sc_object_range_in(const struct dl_phdr_info *object);
  * loader's lock. */
 struct sc_object_range sc_object_range_of(uintptr_t address);
 
+/* Does the address lie in the range? Never in an empty one. */
 static inline bool sc_object_range_holds(const struct sc_object_range *range, uintptr_t address)
 {
     return address - range->start < range->end - range->start;

@@ -57,19 +57,24 @@ static size_t x87_bytes(const struct sc_x86 *code)
     return sizes[code->opcode & 7][sc_x86_field(code)];
 }
 
+/* Returns the size of an operand of a general instruction: 8 bytes with bit W, 2 with prefix 66,
+ * else 4. */
 static size_t operand_bytes(const struct sc_x86 *code)
 {
     return code->is_wide ? 8 : code->halves ? 2 : 4;
 }
 
-/* The size for the prefix that the instruction has. */
+/* Selects a size by the prefix that is a part of the opcode: none, 66, F3 or F2. Vector
+ * instructions are told apart by it, as whole vectors from single numbers. */
 static size_t by_prefix(const struct sc_x86 *code, size_t none, size_t p66, size_t pf3, size_t pf2)
 {
     const size_t sizes[] = {none, p66, pf3, pf2};
     return sizes[code->prefix];
 }
 
-/* Returns sizes that differ by the field of the ModRM byte, or by prefix. */
+/* Returns the size of the memory operand for a letter of the tables above that stands for few
+ * opcodes: a size that depends on the middle bits of the ModRM byte, or on the prefix. 0: not
+ * known. */
 static size_t special_bytes(const struct sc_x86 *code, char what)
 {
     size_t vector = code->vector_bytes, number = code->is_wide ? 8 : 4;
@@ -103,8 +108,9 @@ static size_t special_bytes(const struct sc_x86 *code, char what)
     }
 }
 
-/* Returns the size in bytes of the memory operand that the table describes by the letter `what`; 0:
- * unknown. */
+/* Returns the size in bytes of the memory operand that the opcode's table describes by the letter
+ * `what`; 0: unknown. With EVEX's broadcast one number is loaded for the whole vector. Without a
+ * prefix some opcodes are of MMX, with operands of other sizes. */
 static size_t size_of(const struct sc_x86 *code, char what)
 {
     size_t vector = code->vector_bytes, number = code->is_wide ? 8 : 4;
@@ -150,7 +156,8 @@ static size_t size_of(const struct sc_x86 *code, char what)
 
 /* ---- where ---- */
 
-/* Returns the value of a register when the thread was interrupted. */
+/* Returns what register `number`, as instructions count them, had when the fault interrupted the
+ * thread. */
 static uintptr_t register_of(const ucontext_t *context, unsigned number)
 {
     static const unsigned char places[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP,
@@ -159,8 +166,8 @@ static uintptr_t register_of(const ucontext_t *context, unsigned number)
     return (uintptr_t)context->uc_mcontext.gregs[places[number]];
 }
 
-/* Reads an offset of `size_bytes` bytes. With EVEX an offset of one byte counts operands instead of
- * bytes. */
+/* Reads the offset of a memory operand, of 0, 1 or 4 bytes, and extends its sign. EVEX counts an
+ * offset of one byte in operands instead of bytes. */
 static uintptr_t read_offset(struct sc_x86 *code, unsigned size_bytes, size_t operand)
 {
     uint32_t number = 0;
@@ -178,7 +185,9 @@ static uintptr_t address_after(const struct sc_x86 *code, const ucontext_t *cont
     return pc + sc_instructions_read(code->bytes, code->size_bytes, pc).length;
 }
 
-/* Returns where the memory operand begins, of `operand` bytes. */
+/* Returns the address at which the memory operand begins, of `operand` bytes: base register, scaled
+ * index and offset, as the ModRM byte and the SIB byte say. An operand without a base register is
+ * relative to the next instruction, or absolute with a SIB byte. */
 static uintptr_t place_of(struct sc_x86 *code, const ucontext_t *context, size_t operand)
 {
     unsigned mod = code->modrm >> 6, base = code->modrm & 7;
@@ -201,7 +210,9 @@ static uintptr_t place_of(struct sc_x86 *code, const ucontext_t *context, size_t
 
 /* ---- string instructions ---- */
 
-/* Returns how far a string instruction reaches from `address` on, if it goes upwards; else 0. */
+/* Returns how far a string instruction (movs, stos, lods and the like) reaches from the faulting
+ * address on. 0, unknown, if it goes downwards, or if the address is not within the bytes that its
+ * registers name. */
 static size_t reach_of_string(const struct sc_x86 *code, const ucontext_t *context,
                               uintptr_t address, bool is_write)
 {
@@ -218,8 +229,8 @@ static size_t reach_of_string(const struct sc_x86 *code, const ucontext_t *conte
 
 /* ---- searches ---- */
 
-/* Is it a comparison of vectors: pcmpeq, pcmpgt or pminu, SSE4's for texts and whole vectors, or
- * AVX-512's? */
+/* Does the instruction compare vectors? These are pcmpeq, pcmpgt and pminu, those of SSE4 for texts
+ * and whole vectors, and those of AVX-512: one array for each opcode map. */
 static bool is_vector_comparison(const struct sc_x86 *code)
 {
     static const unsigned char opcodes[4][9] = {
@@ -232,8 +243,9 @@ static bool is_vector_comparison(const struct sc_x86 *code)
            memchr(opcodes[code->map], code->opcode, strlen((const char *)opcodes[code->map]));
 }
 
-/* May the load belong to a search for the end of a text (strlen and the like)? Such a search loads
- * whole vectors, compares them at once, and ignores what lies beyond the end. */
+/* May a load at the start of this code belong to a search for the end of a text (strlen and the
+ * like)? Such a search loads a whole vector, compares it within the next instructions, and ignores
+ * the bytes beyond the end: they are not used, though loaded. */
 static bool may_be_search(const unsigned char *bytes, size_t size_bytes)
 {
     enum { INSTRUCTIONS_MAX = 4 };
@@ -252,8 +264,10 @@ static bool may_be_search(const unsigned char *bytes, size_t size_bytes)
 
 /* ---- all of it ---- */
 
-/* x86-64: decodes the instruction. 0 for an operand in a register, and for what may be a search,
- * which reads further than it needs. */
+/* Finds how many bytes from the faulting address on the x86-64 instruction uses, as a fault only
+ * shows where the access begins. 0, unknown, for an instruction that is not in the tables or has
+ * its operand in a register; for a vector that may be loaded by a search (strlen), which reads
+ * further than it needs; and if the operand does not contain the address. */
 size_t sc_operands_reach(const unsigned char *bytes, size_t size_bytes, const ucontext_t *context,
                          uintptr_t address, bool is_write)
 {
@@ -278,7 +292,7 @@ size_t sc_operands_reach(const unsigned char *bytes, size_t size_bytes, const uc
 
 #elif defined(__aarch64__)
 
-/* Returns how many bytes the load or store accesses; 0: unknown. */
+/* Returns how many bytes a load or store of aarch64 accesses, by its encoding; 0: unknown. */
 static size_t size_of(uint32_t code)
 {
     size_t size = (size_t)1 << (code >> 30);

@@ -39,6 +39,8 @@ struct sc_process {
 
 extern struct sc_process sc_process;
 
+/* Do wrappers and hooks do anything in this process? Each of them asks first, and else makes only
+ * the real call. */
 static inline bool sc_active(void)
 {
     return __builtin_expect(atomic_load_explicit(&sc_process.is_active, memory_order_relaxed), 1);
@@ -50,7 +52,8 @@ static inline bool sc_active(void)
  * option needs to know what GPU kernels use. SC_SIMPLE_BUT_TRACED: simple, but CUPTI reports calls,
  * so the call must record that a wrapper makes it (cupti_hooks/current_call.h); the process is
  * traced from its first use of CUDA or never. SC_LAUNCHES_UNWATCHED is a bit of its own: no module
- * watches launches, so launches are simple even if other calls are not. */
+ * watches launches. A launch is simple only with this bit besides. The values are ordered: a path
+ * asks for its value or a higher one. */
 enum sc_simplicity {
     SC_NOT_SIMPLE = 0,
     SC_LAUNCHES_UNWATCHED = 1,
@@ -58,17 +61,21 @@ enum sc_simplicity {
     SC_SIMPLE = 4
 };
 
+/* Returns which calls may take the quick path now. */
 static inline enum sc_simplicity sc_process_simplicity(void)
 {
     return (enum sc_simplicity)atomic_load_explicit(&sc_process.simplicity, memory_order_relaxed);
 }
 
-/* Records that a stream captures: from now on no call of the process is simple. */
+/* Records that a stream captures a graph: from now on no call of the process is simple, since any
+ * call may become a node instead of work. */
 void sc_process_note_capture(void);
 
-/* Sets whether a module watches launches of GPU kernels, which are then not simple. */
+/* Sets whether a module watches launches of GPU kernels; while one does, launches do not take the
+ * quick path. */
 void sc_process_watch_launches(bool watches);
 
+/* Does a module watch launches of GPU kernels, so that a launch must take the long path? */
 static inline bool sc_process_watches_launches(void)
 {
     return __builtin_expect(!(sc_process_simplicity() & SC_LAUNCHES_UNWATCHED), 0);
@@ -77,7 +84,7 @@ static inline bool sc_process_watches_launches(void)
 /* Is this process a forked child of one that used CUDA? Async-signal-safe. */
 bool sc_process_is_child(void);
 
-/* Is this the very process that used CUDA, and not a relative that shares or copies its memory? */
+/* Is this the very process that used CUDA, and not a child that shares or copies its memory? */
 bool sc_process_is_owner(void);
 
 /* Is the library "alone": not preloaded, so that it learns of calls only by CUPTI's callbacks
@@ -86,6 +93,7 @@ bool sc_process_is_owner(void);
 extern bool sc_process_alone;
 void sc_process_note_alone(void);
 
+/* Was the library loaded by the driver and not preloaded, so that it does not see all calls? */
 static inline bool sc_process_is_alone(void)
 {
     return __builtin_expect(sc_process_alone, 0);
@@ -95,16 +103,17 @@ static inline bool sc_process_is_alone(void)
  * reports calls. */
 void sc_process_uses_cuda(bool is_cupti_traced);
 
-/* Makes wrappers and hooks inactive. */
+/* Makes wrappers and hooks inactive, in a forked child and when the process ends. */
 void sc_process_stops(void);
 
-/* Forgets the thread's id, in a forked child. */
+/* Forgets the thread's id that is stored, in a forked child, whose thread has another one. */
 void sc_process_forked(void);
 
 /* Restores errno at the end of the block to its value here. */
 #define SC_KEEP_ERRNO()                                                                            \
     __attribute__((cleanup(sc_process_put_errno_back), unused)) const int errno_before_ = errno
 
+/* Ends SC_KEEP_ERRNO. */
 static inline void sc_process_put_errno_back(const int *before)
 {
     errno = *before;
@@ -118,7 +127,8 @@ static inline void sc_process_put_errno_back(const int *before)
 
 extern __thread struct sc_frame sc_inside; /* the function with the innermost such block */
 
-/* The SC_INSIDE block that a signal handler of the program has interrupted. */
+/* A call of the library (an SC_INSIDE block) that a signal handler of the program has interrupted:
+ * what the handler calls counts as the program's all the same. */
 struct sc_inside_interruption {
     uintptr_t handler_end; /* the stack pointer after that handler has returned */
     uintptr_t block;       /* frame.place of the block's function; 0: the handler has returned */
@@ -127,6 +137,9 @@ struct sc_inside_interruption {
 extern __thread struct sc_inside_interruption sc_inside_interruption
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
+/* Begins an SC_INSIDE block of the function with this frame. Returns the outer block, which
+ * sc_inside_end restores. A handler that had interrupted a block of the very same frame cannot be
+ * running any more: the place is used again. */
 static inline struct sc_frame sc_inside_begin(struct sc_frame frame)
 {
     if (__builtin_expect(sc_inside_interruption.block == frame.place, 0))
@@ -134,11 +147,14 @@ static inline struct sc_frame sc_inside_begin(struct sc_frame frame)
     return sc_frame_enter(&sc_inside, frame);
 }
 
+/* Ends an SC_INSIDE block: the outer one, if any, is noted again. */
 static inline void sc_inside_end(const struct sc_frame *outer)
 {
     sc_frame_leave(&sc_inside, outer);
 }
 
+/* Is this thread within a call of the library, so that hooks only pass the call on? The function
+ * that said so may have been left by siglongjmp: its frame is checked. */
 static inline bool sc_is_inside(void)
 {
     return sc_frame_is_noted(&sc_inside);
@@ -174,6 +190,7 @@ static inline bool sc_inside_is_interrupted(void)
 extern __thread int32_t sc_process_thread_id;
 int32_t sc_process_find_thread_id(void);
 
+/* Returns the calling thread's id (gettid), which is read once in each thread. */
 static inline int32_t sc_thread_id(void)
 {
     int32_t known = sc_process_thread_id;

@@ -69,14 +69,15 @@ static const struct positions positions[LAST - FIRST_THAT_SAYS + 1] = {
     {22, 39, 47, 58, 60, 86, 89, true},  /* 3.15 */
 };
 
-/* Does a word at the offset end beyond `bytes` bytes? */
+/* Does a word (8 bytes) at this offset end beyond `bytes` bytes? */
 static bool is_beyond(uint64_t offset, uint64_t bytes)
 {
     return offset > bytes - sizeof(uint64_t);
 }
 
-/* Does everything that is read of a frame and of a code object lie within the bytes that are read
- * at once? */
+/* Does everything that is read of a frame and of a code object (CPython's record of a compiled
+ * function) lie within the bytes that are read at once? The interpreter itself has told the
+ * offsets, and may be another one than it says. */
 static bool is_plausible(const struct sc_python_layout *layout)
 {
     return !is_beyond(layout->frame_previous, SC_PYTHON_FRAME_BYTES) &&
@@ -92,7 +93,9 @@ static bool is_plausible(const struct sc_python_layout *layout)
            !is_beyond(layout->code_copies, SC_PYTHON_CODE_BYTES);
 }
 
-/* Fills in the layout from the words of _Py_DebugOffsets. */
+/* Fills in the layout from the words of _Py_DebugOffsets, in which the interpreter tells the
+ * offsets of its members. `at`: where each group of them begins in this version. Without a GIL,
+ * threads may run copies of a function's code, from 3.14 on (has_copies). */
 static void fill(struct sc_python_layout *layout, const uint64_t *words, const struct positions *at)
 {
     const uint64_t *frame = words + at->frame, *code = words + at->code;
@@ -127,7 +130,9 @@ static void fill(struct sc_python_layout *layout, const uint64_t *words, const s
     };
 }
 
-/* Reads _Py_DebugOffsets of a running interpreter, if it is of this version. */
+/* Fills in the layout from what a running interpreter of 3.13 or later tells of itself at the start
+ * of _PyRuntime (_Py_DebugOffsets). False if that is not there, is of another version, or cannot be
+ * right. */
 static bool fill_from_runtime(struct sc_python_layout *layout, uint32_t version, uintptr_t runtime)
 {
     uint64_t words[WORDS];
@@ -139,8 +144,8 @@ static bool fill_from_runtime(struct sc_python_layout *layout, uint32_t version,
     return is_plausible(layout);
 }
 
-/* Fills in where the interpreter keeps what is read of its frames. From 3.13 on it provides that
- * itself; for earlier versions there are tables. */
+/* Fills in at which offsets this version of CPython keeps what is read of its frames: from tables,
+ * or from 3.13 on as the interpreter itself tells. False: the version is too old or too new. */
 bool sc_python_layout_make(struct sc_python_layout *layout, uint32_t version, uintptr_t runtime)
 {
     enum { FIRST = 0x309 };

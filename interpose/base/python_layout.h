@@ -21,8 +21,8 @@
 /* How many bytes are read of a frame, and of a code object. */
 enum { SC_PYTHON_FRAME_BYTES = 128, SC_PYTHON_CODE_BYTES = 256 };
 
-/* Which Python frames belong to one native frame of the evaluation loop, from the innermost one on:
- */
+/* Which Python frames one native frame of the interpreter's evaluation loop runs: from the
+ * innermost one on, */
 enum sc_python_ends {
     SC_PYTHON_ENDS_AT_EACH,  /* one frame */
     SC_PYTHON_ENDS_AT_ENTRY, /* up to the frame whose `frame_mark` is set */

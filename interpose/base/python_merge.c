@@ -16,14 +16,14 @@ struct output {
 };
 
 /* Does the return address follow a call within the range? The call may be the range's last
- * instruction. */
+ * instruction, so the end counts as within and the start does not. */
 static bool is_return_into(const struct sc_python_range *range, const void *return_address)
 {
     return (uintptr_t)return_address > range->start && (uintptr_t)return_address <= range->end;
 }
 
-/* Returns the index, from `i` on, of the first native frame within the range; the number of frames
- * if there is none. */
+/* Returns the index, from `i` on, of the first native frame whose code is in the range; the number
+ * of native frames if there is none. */
 static unsigned first_within(const struct sc_python_range *range,
                              const struct sc_python_merge *merge, unsigned i)
 {
@@ -32,14 +32,16 @@ static unsigned first_within(const struct sc_python_range *range,
     return i < merge->native_count ? i : merge->native_count;
 }
 
+/* Adds a frame to the merged stack; the frames that come when it is full are the outermost, and are
+ * dropped. */
 static void put_frame(struct output *output, void *frame)
 {
     if (output->count < SC_STACK_DEPTH_MAX)
         output->frames[output->count++] = frame;
 }
 
-/* Writes the Python frames that one native frame of the loop runs, or (`all`) all that are left.
- * Returns whether there were any. */
+/* Writes the Python frames that one native frame of the interpreter's loop runs: the words up to
+ * the next NULL. With `all`, all that are left. Returns whether there were any. */
 static bool put_python_frames(struct output *output, bool all)
 {
     unsigned before = output->placed;
@@ -53,8 +55,10 @@ static bool put_python_frames(struct output *output, bool all)
     return output->placed - before > ends;
 }
 
-/* Merges the native and the Python frames: each run of the interpreter's loop is replaced by the
- * Python frames that it ran. */
+/* Merges the native and the Python frames: each native frame of the interpreter's loop is replaced
+ * by the Python frames that it ran. If no frame is the loop's, all Python frames come before the
+ * first frame of the interpreter's object (all_at). The innermost native frame (i == 0) always
+ * stays; a deep native stack is cut, so that it leaves room for Python frames. */
 unsigned sc_python_merge_stacks(const struct sc_python_merge *merge, void **frames)
 {
     struct output output = {.from = merge, .frames = frames};

@@ -42,7 +42,7 @@ static _Atomic unsigned closings; /* calls under way that may close the interpre
 
 /* ---- the interpreter ---- */
 
-/* Returns the interpreter's version. Py_Version exists from 3.11 on; before that, 3.10 is
+/* Returns the interpreter's version, as Py_Version has it from 3.11 on. Before that, 3.10 is
  * recognised by a function that 3.9 lacks. */
 static uint32_t version_of(const struct dl_phdr_info *object)
 {
@@ -53,8 +53,8 @@ static uint32_t version_of(const struct dl_phdr_info *object)
     return sc_exported_in(object, "PyIter_Send", &size) ? 0x30A0000 : 0x3090000;
 }
 
-/* Is the object a Python interpreter that can be read? Finds its loop, and where it keeps its
- * frames. */
+/* Is the object a CPython interpreter whose frames can be read (3.9 to 3.15)? Notes the code of its
+ * evaluation loop, the object's addresses, and the offsets of its members. */
 static bool describe_object(struct sc_python_interpreter *found, const struct dl_phdr_info *object)
 {
     size_t size;
@@ -72,8 +72,9 @@ struct search {
     struct sc_python_interpreter *found; /* result; NULL: there is none, or it is not known */
 };
 
-/* A visitor of objects: the search ends at one with an interpreter. The interpreter that was found
- * last keeps its record. */
+/* A visitor of loaded objects: the search ends (1) at one with an interpreter. The interpreter that
+ * was found last keeps its record, since stacks may be read by it at present. One that cannot be
+ * read, or for which no record is left, counts as none. */
 static int find_in_object(struct dl_phdr_info *object, size_t size, void *argument)
 {
     struct search *search = argument;
@@ -106,9 +107,9 @@ static void find_locked(void) SC_REQUIRES(search_lock)
         atomic_store(&sc_python_stacks_interpreter, NULL);
 }
 
-/* Searches for the interpreter, or leaves that to the thread that holds the lock, which then
- * searches again. Waiting for that thread could be a deadlock: it may wait for the loader's lock,
- * which this thread may hold. */
+/* Searches for the interpreter. If another thread is searching, leaves it to that one, which then
+ * searches again (is_search_due). To wait for it could be a deadlock: it may wait for the loader's
+ * lock, which this thread may hold. */
 static void find_interpreter(void)
 {
     atomic_store(&is_search_due, true);
@@ -119,14 +120,16 @@ static void find_interpreter(void)
     }
 }
 
+/* Turns Python frames in stacks on, at most `frames_max` in each, when CUDA is first used. */
 void sc_python_stacks_start(unsigned frames_max)
 {
     frames_wanted = frames_max;
     find_interpreter();
 }
 
-/* Searches for a Python interpreter among the objects that were loaded since the last call. If one
- * is loaded, searches again only when objects were closed. */
+/* Called with the loader's counts whenever a stack is unwound. Searches for a Python interpreter if
+ * objects were closed since the last call, or if objects were loaded and none is known.
+ * `frames_wanted` is 0 with python=0. */
 void sc_python_stacks_note_objects(uint64_t loaded, uint64_t closed)
 {
     if (!frames_wanted)
@@ -138,12 +141,15 @@ void sc_python_stacks_note_objects(uint64_t loaded, uint64_t closed)
         find_interpreter();
 }
 
+/* Called before a dlclose that may close the interpreter: from now on no stack is completed by
+ * calling its code. A search that runs at this moment sees `closings` and publishes nothing. */
 void sc_python_stacks_note_closing(void)
 {
     atomic_fetch_add(&closings, 1);
     atomic_store(&sc_python_stacks_interpreter, NULL);
 }
 
+/* Called after such a dlclose. The interpreter was perhaps not closed: it is searched for again. */
 void sc_python_stacks_note_closed(void)
 {
     atomic_fetch_sub(&closings, 1);
@@ -159,8 +165,10 @@ struct insertion {
     uint32_t id; /* of the stack of native frames; result: of the merged one */
 };
 
-/* Merges the native frames of insertion->id with the thread's Python frames, and stores the id of
- * the merged stack there. */
+/* Merges the native frames of the stack insertion->id with the thread's Python frames, and stores
+ * the id of the merged stack there. The id stays if the thread runs no Python frames, or if there
+ * is no memory for another stack. The argument is a struct insertion, as it may run on a spare
+ * stack. */
 static __attribute__((noinline)) void insert_frames(void *argument)
 {
     struct insertion *insertion = argument;
@@ -186,28 +194,35 @@ static struct memo {
     _Atomic uint32_t id;
 } memos[MEMOS];
 
+/* Returns the id of the completed stack that is remembered for this native stack with these Python
+ * frames (`tag`); 0: none. Two threads may write the memo at once: if its halves do not belong
+ * together, the tag does not come out. */
 static uint32_t recall_memo(const struct memo *memo, uint64_t tag)
 {
     uint32_t id = atomic_load_explicit(&memo->id, memory_order_relaxed);
     return (atomic_load_explicit(&memo->tag_and_id, memory_order_relaxed) ^ id) == tag ? id : 0;
 }
 
+/* Remembers the id of a completed stack for this native stack with these Python frames (`tag`), in
+ * two halves that recall_memo compares. */
 static void store_memo(struct memo *memo, uint64_t tag, uint32_t id)
 {
     atomic_store_explicit(&memo->id, id, memory_order_relaxed);
     atomic_store_explicit(&memo->tag_and_id, tag ^ id, memory_order_relaxed);
 }
 
-/* May the frames be read without care? The layout has proved right, and the thread's state is not
- * about to be freed. */
+/* May the interpreter's memory be read by plain loads, without a check for each? Yes, once a frame
+ * has been read that had a code object, so that the offsets are right. Not while the interpreter
+ * ends, since it frees the threads' states then. */
 static bool may_read_directly(const struct sc_python_layout *layout)
 {
     return atomic_load_explicit(&layout->code_type, memory_order_acquire) != 0 &&
            (!layout->finalizing || *(const volatile uintptr_t *)layout->finalizing == 0);
 }
 
-/* Fills in the interpreter and the thread's state. False: the thread has no Python frames, or they
- * cannot be read. */
+/* Fills in the interpreter and the thread's Python state. False, and the stack stays as it is:
+ * there is no interpreter or no stack; this thread runs no Python; or too many frames could not be
+ * read, so the offsets must be wrong. */
 static bool find_python_frames(struct insertion *insertion)
 {
     struct sc_python_interpreter *interpreter =
@@ -223,8 +238,9 @@ static bool find_python_frames(struct insertion *insertion)
     return insertion->state != 0;
 }
 
-/* Adds the Python frames of the calling thread to the stack; returns the id of the whole. The same
- * frames usually recur, so the result is stored under a hash of them. */
+/* Adds the Python frames of the calling thread to its native stack `id`; returns the id of the
+ * whole. The same frames usually recur, so the result is remembered under a hash of them, if they
+ * may be read by plain loads. The merging needs much stack, so it may run on a spare one. */
 __attribute__((noinline)) uint32_t sc_python_stacks_insert(uint32_t id)
 {
     struct insertion insertion = {.id = id};
@@ -246,8 +262,9 @@ __attribute__((noinline)) uint32_t sc_python_stacks_insert(uint32_t id)
     return insertion.id;
 }
 
-/* Inserts the calling thread's Python frames into its stack `id`, in a signal handler: nothing is
- * stored for the next time, and no other stack is used. */
+/* Inserts the calling thread's Python frames into its stack `id`, in the handler of a fault: memory
+ * is read only in a way that cannot fault, so the hash that sc_python_stacks_insert makes by plain
+ * loads is left out. The handler's stack has room enough. */
 uint32_t sc_python_stacks_insert_carefully(uint32_t id)
 {
     struct insertion insertion = {.id = id};

@@ -20,8 +20,9 @@ extern _Atomic(struct sc_python_interpreter *) sc_python_stacks_interpreter;
  * stack is taken. */
 void sc_python_stacks_start(unsigned frames_max);
 
-/* Records how many objects (libraries) the process has loaded and closed, and searches for the
- * interpreter if it may have been loaded or closed; takes the loader's lock then. */
+/* Records how many objects (libraries) the process has loaded and closed, as the loader counts
+ * them, before a stack is unwound. Searches for the interpreter if it may have been loaded or
+ * closed since; takes the loader's lock then. */
 void sc_python_stacks_note_objects(uint64_t loaded, uint64_t closed);
 
 /* Called before and after a dlclose that may close the interpreter, since a thread in

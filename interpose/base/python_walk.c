@@ -21,6 +21,7 @@ enum {
     STEPS_MAX = 4096,        /* frames of one walk for the key */
 };
 
+/* Reads 8 bytes out of a copy of an interpreter's object, at an offset that need not be aligned. */
 static uint64_t word_at(const char *bytes, size_t offset)
 {
     uint64_t word;
@@ -28,6 +29,7 @@ static uint64_t word_at(const char *bytes, size_t offset)
     return word;
 }
 
+/* Reads an int out of a copy of an interpreter's object, at an offset that need not be aligned. */
 static int32_t int_at(const char *bytes, size_t offset)
 {
     int32_t number;
@@ -35,6 +37,7 @@ static int32_t int_at(const char *bytes, size_t offset)
     return number;
 }
 
+/* Reads a word of the interpreter's memory, which may be gone; 0 then. */
 static uint64_t peek_word(uintptr_t address)
 {
     uint64_t word;
@@ -50,8 +53,9 @@ struct string {
     uint32_t character_bytes; /* 0: it cannot be read */
 };
 
-/* Finds the characters of a string object, if it is of the compact form that names and paths
- * have. */
+/* Finds the characters of a Python string: after a short head if all are ASCII, else after a longer
+ * one. character_bytes stays 0 for a string that cannot be read, or whose characters lie elsewhere
+ * (not compact), as those of names and paths never do. */
 static struct string read_string(const struct sc_python_layout *layout, uintptr_t address,
                                  uint64_t length_max)
 {
@@ -69,6 +73,7 @@ static struct string read_string(const struct sc_python_layout *layout, uintptr_
     return string;
 }
 
+/* Returns the code point of a character of a Python string, which has 1, 2 or 4 bytes. */
 static uint32_t character_at(const char *bytes, uint32_t character_bytes)
 {
     uint32_t code = 0;
@@ -95,7 +100,8 @@ static char *put_character(char *at, uint32_t code)
     return at;
 }
 
-/* Writes the string as UTF-8, as far as it can be read. Returns the end of what was written. */
+/* Writes the string as UTF-8, as far as it can be read. Returns the end of what was written. A
+ * width of other than 1, 2 or 4 bytes is no string's. */
 static char *copy_string(char *at, const struct string *string)
 {
     char piece[256];
@@ -133,7 +139,9 @@ static struct sc_python_identity identify_code(const struct sc_python_layout *la
     };
 }
 
-/* Copies file, function and line table of the code object into the library's record. */
+/* Copies the file, the function's name and the line table of a code object (a compiled Python
+ * function) into the library's record, since the interpreter may free it before the report is
+ * written. A table that cannot be read is left out. */
 static void fill(const struct sc_python_layout *layout, struct sc_python_code *code,
                  const struct string *file, const struct string *function, uint32_t table_bytes)
 {
@@ -146,7 +154,8 @@ static void fill(const struct sc_python_layout *layout, struct sc_python_code *c
     code->format = layout->format;
 }
 
-/* Creates a record of the code object. Returns its id; 0: there is no memory. */
+/* Makes the library's record of a code object that occurs in a stack for the first time. Very long
+ * names and line tables are cut off. Returns the record's id; 0: there is no memory. */
 static uint32_t copy_code(const struct sc_python_layout *layout,
                           const struct sc_python_identity *identity)
 {
@@ -165,9 +174,10 @@ static uint32_t copy_code(const struct sc_python_layout *layout,
     return sc_python_codes_publish(id);
 }
 
-/* Is it a code object? The very first one is recognised by its type's name, all others by that
- * type. */
-static bool check_is_code(struct sc_python_layout *layout, const char *bytes)
+/* Is it a code object of the interpreter (a compiled function)? The very first is recognised by the
+ * name of its type, and its type is noted, by which all others are recognised. Anything else shows
+ * that the offsets are wrong, or the frame is gone. */
+static bool recognise_code(struct sc_python_layout *layout, const char *bytes)
 {
     char name[sizeof "code"];
     uintptr_t known = atomic_load_explicit(&layout->code_type, memory_order_relaxed);
@@ -212,13 +222,14 @@ static uint32_t offset_of_instruction(const struct sc_python_layout *layout, uin
     return layout->instruction == SC_PYTHON_INSTRUCTION_UNITS ? 2 * (uint32_t)last : (uint32_t)last;
 }
 
-/* Reads a frame. False: it is no frame. *word: the word for a stack, or NULL if there is no memory
- * for its code object. */
+/* Reads a Python frame. *word becomes the word that stands for it in a stack, or NULL if there is
+ * no memory for its function's record. False: it refers to no code object, so the walk must end;
+ * such failures are counted, until the offsets count as wrong. */
 static bool read_frame(struct sc_python_layout *layout, const char *frame, void **word)
 {
     char bytes[SC_PYTHON_CODE_BYTES];
     uintptr_t code = word_at(frame, layout->frame_code) & ~(uintptr_t)TAGS;
-    if (!sc_peek(bytes, code, sizeof bytes) || !check_is_code(layout, bytes)) {
+    if (!sc_peek(bytes, code, sizeof bytes) || !recognise_code(layout, bytes)) {
         atomic_fetch_add_explicit(&layout->failures, 1, memory_order_relaxed);
         return false;
     }
@@ -231,21 +242,24 @@ static bool read_frame(struct sc_python_layout *layout, const char *frame, void 
     return true;
 }
 
-/* Is the frame a shim of the interpreter's loop, so that a native frame of the loop begins after
- * it? */
+/* Is the frame one that the interpreter's loop inserts for itself (a shim, from 3.12 on)? A native
+ * frame of the loop begins after it, and no Python function belongs to it. */
 static bool is_shim(const struct sc_python_layout *layout, const char *frame)
 {
     return layout->ends == SC_PYTHON_ENDS_AT_SHIM && frame[layout->frame_mark] >= FIRST_SHIM;
 }
 
-/* Is the frame the last one that its native frame of the loop runs? */
+/* Is the frame the last one that its native frame of the interpreter's loop runs? Up to 3.10 each
+ * frame is; in 3.11 a byte of the frame says so. From 3.12 on a shim, a frame of the loop's own,
+ * follows instead. */
 static bool is_entry(const struct sc_python_layout *layout, const char *frame)
 {
     return layout->ends == SC_PYTHON_ENDS_AT_EACH ||
            (layout->ends == SC_PYTHON_ENDS_AT_ENTRY && frame[layout->frame_mark]);
 }
 
-/* Returns the frame that the thread runs; 0: none. */
+/* Returns the address of the Python frame that the thread runs; 0: none. Some versions keep it in
+ * the thread's state, others in an object that the state refers to (cframe). */
 static uintptr_t innermost_frame(const struct sc_python_layout *layout, uintptr_t state)
 {
     if (!layout->thread_cframe)
@@ -254,8 +268,9 @@ static uintptr_t innermost_frame(const struct sc_python_layout *layout, uintptr_
     return cframe ? peek_word(cframe + layout->cframe_frame) : 0;
 }
 
-/* Lists the Python frames of a thread, innermost first: a word for a frame, and NULL where a native
- * call comes between. */
+/* Lists the Python frames of a thread, innermost first: a word for each frame, and NULL after the
+ * last frame of each native frame of the interpreter's loop. Shims, frames of the loop's own, have
+ * no word. The walk ends early at a frame that cannot be read. */
 unsigned sc_python_walk_words(struct sc_python_layout *layout, uintptr_t state, void **words,
                               unsigned frames_max)
 {
@@ -288,14 +303,16 @@ UNWATCHED uint64_t load(uintptr_t address)
     return *(const volatile uint64_t *)(address & ~(uintptr_t)7);
 }
 
+/* Adds a value to a hash, so that the order of the values matters. */
 UNWATCHED uint64_t mix_into(uint64_t hash, uint64_t value)
 {
     hash = (hash ^ value) * 0x9E3779B97F4A7C15u;
     return hash ^ hash >> 32;
 }
 
-/* A number for the frame's code and instruction. A sum of products with odd constants, so that no
- * load waits for another one's multiplication. */
+/* Returns a number for the frame's function and present instruction, by which a stack is
+ * recognised. It has in it what tells a function from a later one at the same address. A sum of
+ * products with odd constants, so that no load waits for another one's multiplication. */
 UNWATCHED uint64_t digest_frame(const struct sc_python_layout *layout, uintptr_t frame)
 {
     uintptr_t code = load(frame + layout->frame_code) & ~(uintptr_t)TAGS;
@@ -309,6 +326,7 @@ UNWATCHED uint64_t digest_frame(const struct sc_python_layout *layout, uintptr_t
            load(table + layout->bytes_data) * 0x9C6E6877736C46E3u;
 }
 
+/* Reads the byte of a frame that tells who owns it. */
 UNWATCHED uint8_t load_mark(const struct sc_python_layout *layout, uintptr_t frame)
 {
     return *(const volatile uint8_t *)(frame + layout->frame_mark);

@@ -23,9 +23,10 @@ struct sc_python_layout;
 unsigned sc_python_walk_words(struct sc_python_layout *layout, uintptr_t state, void **words,
                               unsigned frames_max);
 
-/* Returns a number that is the same for the same frames at the same instructions, by which a stack
- * is recognised. Reads memory directly. Pre: the layout's code type is known, and `state` is the
- * calling thread's. */
+/* Returns a number that is the same for the same frames at the same instructions, by which a
+ * thread's Python stack is recognised. Reads the interpreter's memory by plain loads. Pre: the
+ * layout has proved right (its code_type is set), and `state` is the calling thread's
+ * PyThreadState. */
 uint64_t sc_python_walk_key(const struct sc_python_layout *layout, uintptr_t state,
                             unsigned frames_max);
 

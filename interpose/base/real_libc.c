@@ -24,8 +24,10 @@ static bool are_of_one_object(void *left, void *right)
            left_info.dli_fbase == right_info.dli_fbase;
 }
 
-/* Looks up the allocator's functions. malloc_usable_size is used only if it is of the allocator
- * that frees the block. */
+/* Looks up the allocator's functions that the hooks of free and the like call. malloc_usable_size
+ * is used only if it is of the allocator that frees the block: the program may have replaced some
+ * of its functions. `is_looking_up` is set meanwhile, as the loader may call free or realloc
+ * itself. */
 static void look_up_all(void)
 {
     is_looking_up = true;
@@ -42,8 +44,8 @@ static void look_up_all(void)
     is_looking_up = false;
 }
 
-/* Handles the first call of free. A block that the look-up itself frees is lost: a few bytes, once.
- */
+/* Handles the first call of free: looks up the real one. A block that the look-up itself frees
+ * (is_looking_up) is lost: a few bytes, once. */
 static void free_first(void *block)
 {
     if (is_looking_up)
@@ -52,8 +54,8 @@ static void free_first(void *block)
     sc_real_libc_free(block);
 }
 
-/* Handles the first call of realloc: looks up the functions first. The look-up may itself allocate;
- * that fails. */
+/* Handles the first call of realloc: looks up the real one. A realloc within the look-up itself
+ * (is_looking_up) fails, as there is nothing to call yet. */
 static void *realloc_first(void *block, size_t size_bytes)
 {
     if (is_looking_up)
@@ -62,15 +64,17 @@ static void *realloc_first(void *block, size_t size_bytes)
     return sc_real_libc_realloc(block, size_bytes);
 }
 
-/* Mostly comes too late to be the first, since the loader frees memory before. */
+/* Looks up the allocator when the library is loaded, unless a call of free came before: the loader
+ * frees memory before constructors run. */
 static __attribute__((constructor)) void look_up_early(void)
 {
     if (atomic_load(&sc_allocator.free) == free_first)
         look_up_all();
 }
 
-/* SC_INSIDE: the next munmap after the library's may be a hook that makes the system call through
- * syscall(), which the library hooks, too. */
+/* Calls the next munmap after the library's hook. That may be another library's hook, which makes
+ * the system call by syscall(), and the library hooks that, too: within SC_INSIDE it only passes
+ * the call on. */
 void sc_real_libc_unmap(void *address, size_t size_bytes)
 {
     SC_INSIDE();

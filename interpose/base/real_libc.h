@@ -26,11 +26,13 @@ struct sc_allocator {
 
 extern struct sc_allocator sc_allocator __attribute__((visibility("hidden")));
 
+/* Frees the block by the allocator's own function, past the library's hook. */
 static inline void sc_real_libc_free(void *block)
 {
     atomic_load_explicit(&sc_allocator.free, memory_order_relaxed)(block);
 }
 
+/* Changes the block's size by the allocator's own function, past the library's hook. */
 static inline void *sc_real_libc_realloc(void *block, size_t size_bytes)
 {
     return atomic_load_explicit(&sc_allocator.realloc, memory_order_relaxed)(block, size_bytes);

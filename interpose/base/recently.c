@@ -8,7 +8,9 @@
 
 #include "common/poison.h"
 
-/* Adds the free to the ring of the latest frees, for a later report. */
+/* Adds the free to the ring of the latest frees, from which the report takes what was freed shortly
+ * before a context was lost. A free that no call of the program caused has no `site`, and no stack.
+ */
 void sc_recently_note_freed(const char *api, void *site, uintptr_t address, size_t size_bytes)
 {
     struct sc_history_entry entry = {

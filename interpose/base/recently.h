@@ -21,8 +21,10 @@
 #include "interpose/base/process.h"
 #include "track/history.h"
 
-/* Records an operation that the driver has accepted. The caller has set the stack, direction and
- * bytes of `use`; this sets the rest. */
+/* Records an operation (a copy or the like) that the driver has accepted, among the latest of its
+ * stream, for the report of a lost context. The caller has set the stack, direction and bytes of
+ * `use`; this sets the rest. `number`: its place on the stream. Nothing is recorded with
+ * postmortem=0. */
 SC_INLINED void sc_recently_issued(const char *api, void *site, uint32_t stream, uint64_t ticks,
                                    uint64_t number, struct sc_history_entry use)
 {
@@ -41,8 +43,8 @@ SC_INLINED void sc_recently_issued(const char *api, void *site, uint32_t stream,
  * caller's stack is taken (interpose/base/unwind.h). */
 void sc_recently_note_freed(const char *api, void *site, uintptr_t address, size_t size_bytes);
 
-/* Records that the program frees memory (sc_recently_note_freed), if the option postmortem is set.
- */
+/* Records that the program frees memory (sc_recently_note_freed), if the option postmortem is set
+ * and the library is active. */
 static inline void sc_recently_freed(const char *api, void *site, uintptr_t address,
                                      size_t size_bytes)
 {

@@ -57,14 +57,15 @@ struct sc_past_mutex sc_past_mutex;
 
 #define FIND(libc, where, name) *(void **)(where) = sc_loader_symbol(libc, name)
 
-/* A handle of libc, if the program has a run-time of a sanitizer's; else NULL. */
+/* Returns a handle of libc, if the program has a sanitizer's run-time, whose interceptors have
+ * libc's names; else NULL. */
 static void *libc_past_runtime(void)
 {
     return asan_init || tsan_init ? dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD) : NULL;
 }
 
-/* Finds the C library's function, past a sanitizer's interceptor of the name. NULL: there is no
- * sanitizer. */
+/* Finds libc's function of this name past a sanitizer's interceptor. NULL: there is no sanitizer,
+ * or libc lacks the function; then dlerror() is cleared, which the program has not caused. */
 void *sc_sanitizers_past(const char *name)
 {
     void *libc = libc_past_runtime();
@@ -74,8 +75,9 @@ void *sc_sanitizers_past(const char *name)
     return found;
 }
 
-/* Finds the C library's functions when the library is loaded, for calls that a sanitizer must not
- * report as the program's. */
+/* Finds libc's functions when the library is loaded. The library then calls these, and not a
+ * sanitizer's interceptors of the same names, which would report races and deadlocks that do not
+ * exist. Without a sanitizer nothing is needed. */
 static __attribute__((constructor)) void look_up_past(void)
 {
     void *libc = libc_past_runtime();
@@ -105,6 +107,7 @@ static __attribute__((constructor)) void look_up_past(void)
     FIND(libc, &sc_past_mutex.pthread_mutex_unlock, "pthread_mutex_unlock");
 }
 
+/* Has the program ThreadSanitizer's run-time, which watches locks and threads? */
 bool sc_sanitizers_see_threads(void)
 {
     return tsan_init != NULL;
@@ -112,6 +115,7 @@ bool sc_sanitizers_see_threads(void)
 
 /* ---- AddressSanitizer's options ---- */
 
+/* Returns where the object that has the function is mapped; NULL: in none. */
 static const void *object_of(const void *function)
 {
     Dl_info where;
@@ -119,15 +123,16 @@ static const void *object_of(const void *function)
 }
 
 /* Is AddressSanitizer's run-time the next library after this one, with no other malloc in between?
- */
+ * Only then is it harmless that it is not loaded first. */
 static bool is_runtime_next(void)
 {
     const void *runtime = asan_init ? object_of((const void *)(uintptr_t)asan_init) : NULL;
     return runtime && object_of(sc_loader_next("malloc")) == runtime;
 }
 
-/* Returns options to AddressSanitizer when it starts. It would refuse to run after a preloaded
- * library, so that check is turned off; the program's options stay. */
+/* Returns options to AddressSanitizer, which calls this when it starts. It would end a process in
+ * which a preloaded library comes before it, so that check is turned off. The options of the
+ * program, in the next function of this name, stay. */
 const char *__asan_default_options(void)
 {
     static char options[4096];

@@ -26,9 +26,9 @@ struct sleep {
     uint64_t values[ARGUMENTS];
 };
 
-/* Reads in which system call the thread sleeps. The file has "running", or the call's number and
- * its arguments: "202 0x7ffc... ...". Linux always shows the process's own threads. False: the
- * thread runs, or is not known. */
+/* Reads from /proc in which system call the thread sleeps. The file has "running", or the call's
+ * number and its arguments: "202 0x7ffc... ...". Linux always shows the process's own threads.
+ * False: the thread runs, or has ended. */
 static bool read_sleep(int32_t thread, struct sleep *sleep)
 {
     char line[256];
@@ -55,7 +55,8 @@ static bool is_of_program(int fd)
            (rlim_t)fd < limit.rlim_cur;
 }
 
-/* Is the descriptor an eventfd, which only threads of this process may know? */
+/* Is the descriptor an eventfd? Usually only threads of this process have one, so one of them must
+ * write it. */
 static bool is_eventfd(int fd)
 {
     char path[64], target[64];
@@ -65,7 +66,8 @@ static bool is_eventfd(int fd)
     return strcmp(target, "anon_inode:[eventfd]") == 0;
 }
 
-/* Has the process a descriptor that writes to the pipe? */
+/* Has this process a descriptor that writes to the pipe? Then one of its threads may end a read of
+ * the pipe. */
 static bool has_writer(const struct sc_file_identity *pipe)
 {
     for (int fd = 0; fd < DESCRIPTORS_MAX; fd++)
@@ -75,7 +77,7 @@ static bool has_writer(const struct sc_file_identity *pipe)
     return false;
 }
 
-/* Is the socket's peer a socket of this process? */
+/* Is the other end of the socket in this process, as with socketpair? Linux tells who made it. */
 static bool is_paired_here(int fd)
 {
     struct ucred peer = {0};
@@ -84,7 +86,8 @@ static bool is_paired_here(int fd)
            peer.pid == getpid();
 }
 
-/* Is what can be read from `fd` written by threads of this process? */
+/* Is what can be read from `fd` written by threads of this process? True of an eventfd, a pipe with
+ * a writer here, and a socket whose other end is here. */
 static bool is_written_here(int fd)
 {
     if (!is_of_program(fd))
@@ -95,7 +98,8 @@ static bool is_written_here(int fd)
     return S_ISSOCK(file.mode) ? is_paired_here(fd) : is_eventfd(fd);
 }
 
-/* Does poll wait for a descriptor that this process itself writes? */
+/* Does poll, with this array of descriptors, wait to read one that this process itself writes? The
+ * array is the sleeping thread's, and may be gone. */
 static bool polls_own(uint64_t address, uint64_t count)
 {
     struct pollfd polled;
@@ -106,7 +110,8 @@ static bool polls_own(uint64_t address, uint64_t count)
     return false;
 }
 
-/* Does select wait for a descriptor that this process itself writes? */
+/* Does select, with this set of descriptors, wait to read one that this process itself writes? The
+ * set is the sleeping thread's, and may be gone. A larger set than fd_set is not looked at. */
 static bool selects_own(uint64_t count, uint64_t address)
 {
     fd_set set;
@@ -137,13 +142,14 @@ static bool epoll_has_own(int fd)
 
 /* ---- futexes ---- */
 
+/* Is there a thread of this process with the id? tgkill with signal 0 sends nothing. */
 static bool is_thread_alive(uint32_t id)
 {
     return id != 0 && sc_kernel_call(SYS_tgkill, getpid(), id, 0) == 0;
 }
 
-/* Does the thread join another one? The futex's word is then that thread's id, which Linux clears
- * when the thread ends. */
+/* Does the thread join another one (pthread_join)? It then waits at a futex that has that thread's
+ * id, until Linux clears it at the thread's end. glibc makes this wait as one between processes. */
 static bool joins(const struct sleep *sleep, uint32_t word)
 {
     bool is_private = sleep->values[1] & FUTEX_PRIVATE_FLAG;
@@ -162,8 +168,9 @@ static bool is_owner(uint64_t address, int32_t waiter)
     return (words[0] & FUTEX_TID_MASK) == id || words[2] == id || words[3] == id || words[4] == id;
 }
 
-/* Returns whether a thread that sleeps in a futex call waits for a lock of `waiter` or for the end
- * of a thread (SC_SLEEPS_FOR_OWN), or for something else. */
+/* Says what a thread that sleeps in a futex call waits for: a lock of `waiter`'s or the end of a
+ * thread (SC_SLEEPS_FOR_OWN), or something else. The latter, too, if the wait has a time limit, or
+ * if the futex cannot be read. */
 static enum sc_sleep kind_of_futex(const struct sleep *sleep, int32_t waiter)
 {
     uint32_t word = 0;
@@ -176,33 +183,36 @@ static enum sc_sleep kind_of_futex(const struct sleep *sleep, int32_t waiter)
 
 /* ---- all of them ---- */
 
-/* Returns whether what the thread sleeps for comes from this process alone. */
+/* Turns the answer whether only this process can end the sleep into the result. */
 static enum sc_sleep own_if(bool is_own)
 {
     return is_own ? SC_SLEEPS_FOR_OWN : SC_SLEEPS;
 }
 
-/* A descriptor that is closed by now is no longer read; regular files are waited for as disks are.
- */
+/* Says what a thread waits for that reads from `fd`. A descriptor that is closed by now is not read
+ * any more; a regular file only waits for a disk. */
 static enum sc_sleep kind_of_reading(int fd)
 {
     mode_t mode = sc_file_identify(fd).mode;
     return mode == 0 || S_ISREG(mode) ? SC_AWAKE : own_if(is_written_here(fd));
 }
 
+/* Does this command of fcntl wait for a lock of a file? */
 static bool waits_for_lock(uint64_t command)
 {
     enum { SETLKW = 7, OFD_SETLKW = 38 };
     return command == SETLKW || command == OFD_SETLKW;
 }
 
+/* Has the wait no time limit? poll and epoll say that by a negative number. */
 static bool is_endless(uint64_t milliseconds)
 {
     return (int)milliseconds < 0;
 }
 
-/* Returns how the thread sleeps in the system call: not at all, for something of this process, or
- * for something else. */
+/* Says how the thread sleeps in this system call: not at all, which includes time limits and disks;
+ * until this process wakes it; or until somebody does. A last argument of 0 (values[2] or [3], [4])
+ * is a wait without a time limit. Numbers are given for calls that older headers lack. */
 static enum sc_sleep kind_of_call(const struct sleep *sleep, int32_t waiter)
 {
     enum { FUTEX_WAITV = 449, FUTEX_WAIT_NEW = 455, EPOLL_PWAIT2 = 441 };
@@ -256,8 +266,8 @@ static enum sc_sleep kind_of_call(const struct sleep *sleep, int32_t waiter)
 }
 
 /* Does the process run under valgrind? Its threads take turns by a lock of its own, and sleep for
- * that. It answers a client request, a sequence of instructions without effect elsewhere, in rdx.
- */
+ * that, which shows nothing about the program. Valgrind answers a client request, a sequence of
+ * instructions without effect elsewhere, in rdx. */
 static bool is_under_valgrind(void)
 {
     uint64_t answer = 0;
@@ -272,6 +282,9 @@ static bool is_under_valgrind(void)
     return answer != 0;
 }
 
+/* Says whether the thread sleeps for what only this process, or even `waiter`, can do. If it does,
+ * a wait of `waiter` for that thread might never end. Under valgrind all threads take turns by a
+ * lock, so a sleep says less. */
 enum sc_sleep sc_sleeping_threads_check(int32_t thread, int32_t waiter)
 {
     struct sleep sleep;

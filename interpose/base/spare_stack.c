@@ -41,8 +41,8 @@ static char *map_stacks(size_t size_bytes)
     return pages;
 }
 
-/* Returns the memory of all shared stacks, which the first caller maps. A thread that loses the
- * race unmaps its own. */
+/* Returns the memory of all shared stacks, which the first caller maps; NULL: there is none. Two
+ * threads may map it at once: the one that comes second unmaps its own. */
 static char *find_stacks(void)
 {
     char *found = atomic_load_explicit(&stacks, memory_order_acquire);
@@ -57,6 +57,8 @@ static char *find_stacks(void)
 
 static bool abandon_if_due(unsigned slept_ms);
 
+/* Maps the stacks while the process still has mappings left, and lets waits for locks of the
+ * library be abandoned (abandon_if_due). */
 void sc_spare_stack_start(void)
 {
     SC_KEEP_ERRNO();
@@ -64,8 +66,8 @@ void sc_spare_stack_start(void)
     find_stacks();
 }
 
-/* Reserves a free stack, and waits if there is none. Its owner releases it soon: no thread waits
- * long on a shared stack, or can be interrupted there by a handler. */
+/* Reserves a free stack, and returns its index. If all are taken, waits: an owner releases its
+ * stack soon, as nobody waits long on a shared stack, or handles a signal there. */
 static unsigned take_stack(void)
 {
     uint32_t now = atomic_load_explicit(&taken, memory_order_relaxed);
@@ -81,6 +83,7 @@ static unsigned take_stack(void)
     }
 }
 
+/* Makes a stack that take_stack has reserved free again. */
 static void release_stack(unsigned stack)
 {
     atomic_fetch_and(&taken, ~(UINT32_C(1) << stack));
@@ -215,8 +218,9 @@ __asm__(".text\n"
 #error "how does this machine change stacks?"
 #endif
 
-/* Calls the function on a stack of the library, and records that meanwhile the thread is on another
- * stack (common/frames.h). */
+/* Calls the function on the stack that ends at `top`, and notes meanwhile where the thread left its
+ * own stack, by which functions are recognised as running (common/frames.h). False: the call was
+ * abandoned; *frame is what sc_spare_stack_leave needs for that. */
 static bool run_on(char *top, sc_spare_function *function, void *argument, uintptr_t *frame)
 {
     struct sc_frame_detour there = {(uintptr_t)top, (uintptr_t)__builtin_frame_address(0)};
@@ -254,7 +258,8 @@ struct escape {
 
 static struct escape escapes[SHARED]; /* of the call that runs on each shared stack */
 
-/* Stores what abandoning a call that begins now will restore. */
+/* Makes the record by which a call that begins now can be abandoned: what it changes for the
+ * thread, and the signal mask that waits for locks compare with (`outside`). */
 static struct escape make_escape(bool may_abandon, uint64_t outside)
 {
     return (struct escape){.outside = outside,
@@ -263,7 +268,8 @@ static struct escape make_escape(bool may_abandon, uint64_t outside)
                            .may_abandon = may_abandon};
 }
 
-/* Restores what the abandoned call had changed for the thread. */
+/* Puts back what the abandoned call had changed for the thread: its count of locks, and whether it
+ * is within a call of the library. */
 static void restore_outside(const struct escape *escape)
 {
     sc_library_lock_depth = escape->depth;
@@ -277,12 +283,14 @@ static struct {
     struct escape escape;
 } last;
 
+/* Does this thread make the last calls of the process (sc_spare_stack_call_last)? */
 static bool is_ending(void)
 {
     return atomic_load_explicit(&last.thread, memory_order_relaxed) == sc_thread_id();
 }
 
-/* Returns the struct of the call that runs on this shared stack; NULL: this is no shared stack. */
+/* Returns the record of the call that runs on the current stack, if that is a shared spare stack;
+ * else NULL. */
 static struct escape *escape_of_shared(void)
 {
     uintptr_t all = (uintptr_t)atomic_load_explicit(&stacks, memory_order_relaxed);
@@ -291,15 +299,16 @@ static struct escape *escape_of_shared(void)
 }
 
 /* May the call be abandoned at the lock that it waits for? That lock counts in
- * sc_library_lock_depth already. A call that holds another lock may not, unless `undo` releases
- * that one. */
+ * sc_library_lock_depth already (the 1). A call that holds another lock may not, as nobody would
+ * release it, unless it has said how (`undo`). */
 static bool may_abandon_now(const struct escape *escape)
 {
     int held = sc_library_lock_depth - escape->depth - 1;
     return escape->may_abandon && held == (escape->undo ? 1 : 0);
 }
 
-/* Sets how a call that is abandoned releases its lock. */
+/* Says how the running call's one lock is released if the call is abandoned. On a stack that is no
+ * shared one no call is abandoned, and nothing is noted. */
 void sc_spare_stack_undo_by(void (*undo)(void *lock), void *lock)
 {
     struct escape *escape = escape_of_shared();
@@ -309,9 +318,11 @@ void sc_spare_stack_undo_by(void (*undo)(void *lock), void *lock)
     escape->lock = lock;
 }
 
-/* Abandons the call if that is allowed and necessary; called in waits for locks of the library
- * (sc_library_lock_on_contended). Returns whether the wait must call this again. At the end of the
- * process even a thread that holds locks may abandon its call. */
+/* Called again and again by a thread that waits for a lock of the library. Leaves the call if a
+ * signal is pending that the thread would handle outside: the lock's owner may be stopped until
+ * then. Not in the first 2 ms, in which the owner may just wait for a processor. Returns whether
+ * the wait must call this again. At the end of the process a long wait is left in any case: the
+ * owner may be stopped for good, and locks that this thread holds matter no more. */
 static bool abandon_if_due(unsigned slept_ms)
 {
     struct escape *escape = escape_of_shared();
@@ -329,6 +340,8 @@ static bool abandon_if_due(unsigned slept_ms)
     sc_spare_stack_leave(escape->frame);
 }
 
+/* Returns on which spare stack the thread runs, as noted for frames. There is no function that only
+ * reads it, so it is changed and put back. */
 static struct sc_frame_detour detour_now(void)
 {
     struct sc_frame_detour now = sc_frame_set_detour((struct sc_frame_detour){0, 0});
@@ -336,7 +349,9 @@ static struct sc_frame_detour detour_now(void)
     return now;
 }
 
-/* Calls the function so that a wait for a lock can abandon it at the end of the process. */
+/* Calls the function at the end of the process, so that a wait for a lock can leave it. Then the
+ * frames, the lock depth and the signal mask are as before the call, and further waits are cut
+ * short (has_abandoned_one). A call may be within another one: its record is put back. */
 static void call_at_end(sc_spare_function *function, void *argument)
 {
     struct sc_frame_detour detour = detour_now();
@@ -352,8 +367,8 @@ static void call_at_end(sc_spare_function *function, void *argument)
     last.escape = former;
 }
 
-/* Calls the function while the process ends. Only the first thread may abandon its call; others
- * call it plainly. */
+/* Calls the function while the process ends, when locks may never be released. `last` has room for
+ * one thread: the first may leave its call at a lock, others call the function plainly. */
 void sc_spare_stack_call_last(sc_spare_function *function, void *argument)
 {
     SC_NO_CANCELLATION_POINT();
@@ -370,8 +385,9 @@ void sc_spare_stack_call_last(sc_spare_function *function, void *argument)
 
 /* ---- calls ---- */
 
-/* Calls the function on a shared stack. False: the call was abandoned. If the thread is on a shared
- * stack already, or there is no memory for any, the function runs on the current stack. */
+/* Calls the function on a shared spare stack. False: the call was abandoned at a lock. The function
+ * runs on the current stack if that is a spare one already, which has room, or if there is no
+ * memory for stacks. */
 static bool call_shared(sc_spare_function *function, void *argument, const struct escape *escape)
 {
     char *all = find_stacks();
@@ -389,8 +405,8 @@ static bool call_shared(sc_spare_function *function, void *argument, const struc
     return has_returned;
 }
 
-/* Calls the function on a spare stack that all threads share, with all signals blocked but those of
- * faults. */
+/* Calls the function on a spare stack that all threads share, and never abandons the call. Signals
+ * are blocked, except those of faults: a handler must not run on such a stack. */
 void sc_spare_stack_call(sc_spare_function *function, void *argument)
 {
     SC_NO_CANCELLATION_POINT();
@@ -401,8 +417,9 @@ void sc_spare_stack_call(sc_spare_function *function, void *argument)
     sc_kernel_mask_set(before);
 }
 
-/* Calls the function on a shared spare stack, as a call that may be abandoned while it waits for a
- * lock. False: it was. */
+/* Calls the function on a shared spare stack. False: the call was abandoned while it waited for a
+ * lock, since a signal is pending that the mask `outside` lets through. The caller handles it, and
+ * may call again. */
 bool sc_spare_stack_try(sc_spare_function *function, void *argument, const uint64_t *outside)
 {
     SC_NO_CANCELLATION_POINT();
@@ -414,6 +431,8 @@ bool sc_spare_stack_try(sc_spare_function *function, void *argument, const uint6
     return has_returned;
 }
 
+/* Calls the function on a spare stack until it has returned: each time that it is abandoned at a
+ * lock, the thread's pending signals are handled before the next attempt. */
 void sc_spare_stack_repeat(sc_spare_function *function, void *argument)
 {
     while (!sc_spare_stack_try(function, argument, NULL))
@@ -423,7 +442,8 @@ void sc_spare_stack_repeat(sc_spare_function *function, void *argument)
 /* The stack that the calling thread has alone while it runs on it (sc_spare_stack_call_alone). */
 static __thread char *private_spare __attribute__((tls_model("initial-exec")));
 
-/* Calls the function on this stack, which counts as the thread's spare one meanwhile. */
+/* Calls the function on this stack, which belongs to the calling thread alone meanwhile. There may
+ * be an outer such call. */
 static void run_on_private(char *stack, sc_spare_function *function, void *argument)
 {
     char *former = private_spare;
@@ -434,7 +454,8 @@ static void run_on_private(char *stack, sc_spare_function *function, void *argum
 }
 
 /* Calls the function on a stack that is mapped for this call, for functions that may wait for other
- * threads, which may need the shared ones. */
+ * threads, which may need the shared stacks. Without memory it runs on the current stack. setuid's
+ * signal stays unblocked: the thread that calls setuid waits until all others have handled it. */
 void sc_spare_stack_call_alone(sc_spare_function *function, void *argument)
 {
     SC_NO_CANCELLATION_POINT();
@@ -449,24 +470,28 @@ void sc_spare_stack_call_alone(sc_spare_function *function, void *argument)
     sc_kernel_mask_set(before);
 }
 
+/* Does the address lie on one of the stacks that all threads share? */
 static bool is_shared(uintptr_t address)
 {
     uintptr_t all = (uintptr_t)atomic_load_explicit(&stacks, memory_order_relaxed);
     return all && address - (all + MARGIN_BYTES) < SHARED_BYTES;
 }
 
+/* Does the address lie on a spare stack: a shared one, or the one that this thread has alone? */
 bool sc_spare_stack_holds(uintptr_t address)
 {
     return is_shared(address) ||
            (private_spare && address - (uintptr_t)private_spare < STACK_BYTES);
 }
 
+/* Does the thread run on a shared spare stack? */
 bool sc_spare_stack_is_current(void)
 {
     return is_shared((uintptr_t)__builtin_frame_address(0));
 }
 
-/* Calls the function on the current stack if that has room for it, else on a spare stack. */
+/* Calls the function on the current stack if that has room for it, else on a spare stack, which
+ * costs system calls. On coroutines' and handlers' stacks nobody knows the room. */
 void sc_spare_stack_make_room(sc_spare_function *function, void *argument)
 {
     if (sc_likely(sc_thread_stack_has_room(SC_ROOM_BYTES)))

@@ -55,6 +55,8 @@ static struct sc_stack_cache_front no_table = {.closed = UINT64_MAX};
 __thread struct sc_stack_cache_front *sc_stack_cache_front
     __attribute__((tls_model("initial-exec"))) = &no_table;
 
+/* Returns the calling thread's whole table of recognised stacks. The thread must have one: not
+ * no_table. */
 static struct table *own_table(void)
 {
     return (struct table *)sc_stack_cache_front;
@@ -67,7 +69,8 @@ static struct sc_arena tables SC_GUARDED_BY(tables_lock);
 static pthread_key_t at_thread_exit;
 static bool can_give_back;
 
-/* Frees the table of a thread that ends, for another thread. */
+/* Frees the table of recognised stacks of a thread that ends (pthread_key_create), for another
+ * thread. Stacks that are still taken in the thread are recognised no more. */
 static void release_table(void *given)
 {
     sc_stack_cache_front = &no_table;
@@ -75,14 +78,15 @@ static void release_table(void *given)
     sc_arena_free(&tables, given, sizeof(struct table));
 }
 
-/* The key is made early, so that it is one of the lowest. */
+/* Makes the key by which the end of a thread is seen. This comes early, so that it is one of the
+ * lowest keys, for which pthread_setspecific does not allocate memory. */
 static __attribute__((constructor)) void make_key(void)
 {
     can_give_back = pthread_key_create(&at_thread_exit, release_table) == 0;
 }
 
-/* Empties the table. An entry without a site stands for none, so that a look-up need not check for
- * NULL. */
+/* Empties a thread's table of recognised stacks. In the array of latest entries, one without a site
+ * stands for none, so that a look-up need not check for NULL. */
 static void empty_table(struct table *table)
 {
     static struct sc_stack_cache_entry nothing;
@@ -91,8 +95,9 @@ static void empty_table(struct table *table)
         table->front.latest[i] = &nothing;
 }
 
-/* Allocates a table, unless the thread has one. False: there is no memory, or the thread's end
- * would not be seen. */
+/* Gives the thread a table of recognised stacks, unless it has one. False: there is no memory, or
+ * no thread-specific key that can be set without an allocation, by which the table is freed at the
+ * thread's end. */
 static bool take_table(void)
 {
     if (sc_stack_cache_front != &no_table)
@@ -110,13 +115,15 @@ static bool take_table(void)
     return true;
 }
 
+/* Returns how many modules (libraries) the process has closed so far. */
 static uint64_t closed_so_far(void)
 {
     return atomic_load_explicit(&sc_stack_cache_closed, memory_order_relaxed);
 }
 
-/* Empties the table if a module was closed since: another one may be mapped there, whose frames
- * have other sizes. */
+/* Empties the table if a module (library) was closed since its entries were stored. Another module
+ * may be mapped there, whose frames have other sizes, so the same addresses no longer mean the same
+ * callers. */
 static void empty_if_closed(void)
 {
     struct table *table = own_table();
@@ -126,12 +133,14 @@ static void empty_if_closed(void)
     table->front.closed = closed_so_far();
 }
 
+/* Returns the entries among which one of this call site and depth of the stack must be. */
 static struct set *set_of(const struct key *key)
 {
     uint64_t hash = ((uintptr_t)key->site ^ key->depth << 7) * 0x9E3779B97F4A7C15u;
     return &own_table()->sets[(hash >> 60) % SETS];
 }
 
+/* Is this entry of the set for the same call site and depth of the stack? */
 static bool has_key(const struct set *set, unsigned way, const struct key *key)
 {
     return set->keys[way].site == key->site && set->keys[way].depth == key->depth;
@@ -142,6 +151,9 @@ static bool has_key(const struct set *set, unsigned way, const struct key *key)
 /* Are all return addresses in their places? Each further page is checked before it is read: another
  * stack (a coroutine's) may end before a place that a former one reached. */
 static __attribute__((noinline)) NOT_CHECKED bool
+/* Are all of the entry's return addresses in their places, on a stack that is not the thread's own?
+ * Each further page is checked before it is read: this stack (a coroutine's) may end before a place
+ * that a former one reached. */
 are_there_carefully(const struct sc_stack_cache_entry *entry, uintptr_t depth)
 {
     uintptr_t from = depth, word;
@@ -155,14 +167,19 @@ are_there_carefully(const struct sc_stack_cache_entry *entry, uintptr_t depth)
     return true;
 }
 
-/* Are all return addresses in their places? They are compared from the innermost frame outward, so
- * that no word is read beyond a caller that has changed. */
+/* Are all of the entry's return addresses in their places, so that the callers are the same? An
+ * entry with a site lies on the thread's own stack, which is always mapped; others are read with
+ * care. From the innermost frame outward, so that no word is read beyond a caller that has changed.
+ */
 static NOT_CHECKED bool still_there(const struct sc_stack_cache_entry *entry, uintptr_t depth)
 {
     return entry->site ? sc_stack_cache_are_there(entry, depth) : are_there_carefully(entry, depth);
 }
 
-/* Finds the entry of this call site and depth, if the same frames are still on the stack. */
+/* Finds the stack with which the call at this site and depth came, if it was seen before with the
+ * same callers. NULL: unwind it; so also after a module was closed, when all entries are outdated.
+ * An entry that is not `learnt` has no return addresses yet. What is found is put where the next
+ * look-up begins. */
 struct sc_stack_known *sc_stack_cache_find(const void *site, uintptr_t depth)
 {
     if (sc_stack_cache_front->closed != closed_so_far())
@@ -179,7 +196,7 @@ struct sc_stack_known *sc_stack_cache_find(const void *site, uintptr_t depth)
     return NULL;
 }
 
-/* Is the word one of the return addresses? */
+/* Is the word equal to one of the return addresses? */
 static bool is_among(void *const *frames, unsigned count, uintptr_t word)
 {
     for (unsigned i = 0; i < count; i++)
@@ -198,8 +215,9 @@ static size_t read_words(uintptr_t from, uintptr_t *words)
     return bytes > 0 ? (size_t)bytes / sizeof *words : 0;
 }
 
-/* Searches the stack for the return addresses. True if all were found in order, with no other copy
- * of one in between. The search ends at the outermost one. */
+/* Searches the stack above `depth` for the return addresses, where the unwinder does not say where
+ * they lie. True if all were found in order, and none of them a second time in between: a copy in a
+ * dead local would be taken for a caller later. */
 static bool search_places(struct sc_stack_cache_entry *entry, uintptr_t depth, void *const *frames,
                           unsigned count)
 {
@@ -225,7 +243,8 @@ static bool search_places(struct sc_stack_cache_entry *entry, uintptr_t depth, v
     return false;
 }
 
-/* Stores the places that the unwinder has returned. False: one of them cannot be stored. */
+/* Stores in the entry where the unwinder has found the return addresses, as words above `depth`.
+ * False: one is not at a whole word, lies below, or is too far away. */
 static bool set_places(struct sc_stack_cache_entry *entry, uintptr_t depth, void *const *frames,
                        unsigned count, const uintptr_t *places)
 {
@@ -239,8 +258,8 @@ static bool set_places(struct sc_stack_cache_entry *entry, uintptr_t depth, void
     return true;
 }
 
-/* Do all places lie on the calling thread's stack? Then they may be read as long as the thread
- * runs. */
+/* Do all of the entry's return addresses lie on the calling thread's own stack? Then they may be
+ * read without care, since that is mapped as long as the thread runs. */
 static bool is_on_thread_stack(const struct sc_stack_cache_entry *entry, uintptr_t depth)
 {
     bool is_own = sc_thread_stack_holds(depth);
@@ -249,7 +268,9 @@ static bool is_on_thread_stack(const struct sc_stack_cache_entry *entry, uintptr
     return is_own;
 }
 
-/* Finds where the return addresses lie: from the unwinder, or else by a search. */
+/* Fills in where the return addresses of this stack lie: from the unwinder, or else by a search.
+ * frames[0] is the site itself, of which the library's own frames have copies: it is left out.
+ * False: they cannot be found for certain, and the stack must be unwound again the next time. */
 static bool find_places(struct sc_stack_cache_entry *entry, const void *site, uintptr_t depth,
                         void *const *frames, unsigned count, sc_stack_cache_place *place)
 {
@@ -282,11 +303,10 @@ static void replace_entry(struct set *set, const struct key *key, uint32_t id)
     set->entries[way] = (struct sc_stack_cache_entry){.known = {.id = id}};
 }
 
-/* Searches the stack for the places of the return addresses, so that these frames need no unwinding
- * the next time. A search costs some microseconds, and what prevented it may be gone the next time,
- * so it is tried at the 2nd, 4th, 8th ... miss. The innermost return address is the site itself, of
- * which the library's frames contain copies: it is not searched. Frames deeper than a stored stack
- * do not distinguish stacks. */
+/* Called with a stack that was just unwound, to recognise it the next time by its return addresses.
+ * The first time only its id is stored. To find the places of its addresses costs some
+ * microseconds, and what prevented it may be gone later, so that is tried at the 1st, 2nd, 4th, 8th
+ * ... miss after that. Frames deeper than a stored stack do not distinguish stacks. */
 void sc_stack_cache_learn(const void *site, uintptr_t depth, uint32_t id, void *const *frames,
                           unsigned count, sc_stack_cache_place *place)
 {

@@ -40,6 +40,9 @@ struct sc_stack_known {
  * of this module may use it. */
 enum { SC_STACK_CACHE_LATEST_SHIFT = 6, SC_STACK_CACHE_PLACES = 64, SC_STACK_CACHE_AT_A_TIME = 4 };
 
+/* A stack that this thread had at a call site (`site`, the return address of the wrapper) and at a
+ * depth of the stack (`depth`, an address in the wrapper's frame): its return addresses, and where
+ * they lie. */
 struct sc_stack_cache_entry {
     struct sc_stack_known known;
     const void *site; /* NULL: not learnt, or not all on the thread's own stack */
@@ -51,6 +54,8 @@ struct sc_stack_cache_entry {
     uintptr_t returns[SC_STACK_CACHE_PLACES];
 };
 
+/* The part of a thread's table that is looked at first: for each hash of site and depth, the entry
+ * that was found last. */
 struct sc_stack_cache_front {
     uint64_t closed; /* sc_stack_cache_closed, when the entries were learnt */
     struct sc_stack_cache_entry
@@ -65,6 +70,10 @@ extern __thread struct sc_stack_cache_front *sc_stack_cache_front
  * a time, and the last one may be repeated for that. The words belong to other functions' frames,
  * so the reads are hidden from the compiler and from sanitizers. */
 static inline __attribute__((always_inline, no_sanitize("address", "thread"))) bool
+/* Are all of the entry's return addresses still in their places on the stack? Then the callers are
+ * the same as when the entry was made. Four are compared at a time; the entry repeats its last one
+ * for that. The words belong to other functions' frames, so the reads are hidden from the compiler
+ * and from sanitizers. */
 sc_stack_cache_are_there(const struct sc_stack_cache_entry *entry, uintptr_t depth)
 {
     const uintptr_t *words = (const uintptr_t *)depth, *returns = entry->returns;
@@ -77,6 +86,8 @@ sc_stack_cache_are_there(const struct sc_stack_cache_entry *entry, uintptr_t dep
     return true;
 }
 
+/* Returns the place of the entry that was found last for this hash of site and depth; the entry may
+ * be of another site. */
 static inline struct sc_stack_cache_entry **sc_stack_cache_latest(const void *site, uintptr_t depth)
 {
     uint64_t hash = ((uintptr_t)site + depth) * 0x9E3779B97F4A7C15u;
@@ -86,6 +97,9 @@ static inline struct sc_stack_cache_entry **sc_stack_cache_latest(const void *si
 /* Returns the entry of the current stack, or NULL, as sc_stack_cache_find does, but faster; it may
  * return NULL for a stack that sc_stack_cache_find finds. */
 static inline __attribute__((always_inline)) struct sc_stack_known *
+/* Returns the entry of the current stack, or NULL, as sc_stack_cache_find does, but faster: it
+ * looks at one entry, that was found last for this site and depth. A module that was closed
+ * meanwhile makes all entries wrong. */
 sc_stack_cache_recognise(const void *site, uintptr_t depth)
 {
     struct sc_stack_cache_front *front = sc_stack_cache_front;

@@ -31,7 +31,9 @@ static struct alternate alternates[ALTERNATES];
 static _Atomic unsigned next_alternate;
 static __thread int own_alternate __attribute__((tls_model("initial-exec"))); /* index + 1 */
 
-/* Records the calling thread's alternate signal stack, whose memory counts as a stack. */
+/* Records the calling thread's alternate signal stack, so that its pages are never protected. A
+ * thread without an entry needs none to say that it has no such stack. While the entry changes, its
+ * end is 0, so that a reader sees no mixture. */
 void sc_thread_stack_note_alternate(const stack_t *stack)
 {
     bool disabled = stack->ss_flags & SS_DISABLE;
@@ -46,7 +48,8 @@ void sc_thread_stack_note_alternate(const stack_t *stack)
     atomic_store(&own->end, disabled ? 0 : start + stack->ss_size);
 }
 
-/* Does any thread's alternate signal stack overlap the interval? */
+/* Does any thread's alternate signal stack overlap the interval? Only so many are noted; later
+ * threads take over the entries of earlier ones. */
 static bool is_alternate(uintptr_t address, size_t size_bytes)
 {
     unsigned count = atomic_load_explicit(&next_alternate, memory_order_relaxed);
@@ -63,13 +66,15 @@ static bool is_alternate(uintptr_t address, size_t size_bytes)
 
 static __thread struct sc_thread_stack own __attribute__((tls_model("initial-exec")));
 
+/* Returns where the calling thread's own stack is; empty if that was not learnt yet. */
 struct sc_thread_stack sc_thread_stack(void)
 {
     return own;
 }
 
-/* Finds the main thread's stack: it begins at what Linux has put there for the program, and grows
- * down to its limit. The C library would read /proc/self/maps for that. */
+/* Finds the main thread's stack. At its top Linux has put the program's file name (AT_EXECFN), and
+ * it may grow down to its limit, of which 64 MB count at most. The C library would read
+ * /proc/self/maps for that. Empty if Linux does not say. */
 static struct sc_thread_stack find_main_stack(void)
 {
     struct sc_thread_stack stack = {0};
@@ -84,6 +89,8 @@ static struct sc_thread_stack find_main_stack(void)
     return stack;
 }
 
+/* Does the interval overlap the main thread's stack, with what it may still grow to? Any thread may
+ * ask. */
 bool sc_thread_stack_overlaps_main(uintptr_t address, size_t size_bytes)
 {
     struct sc_thread_stack stack = own.is_main ? own : find_main_stack();
@@ -104,8 +111,8 @@ static void learn_thread_stack(void)
     own.end = (uintptr_t)lowest + size;
 }
 
-/* Finds where the calling thread's stack is. The main thread is the one whose id is the process's.
- */
+/* Finds where the calling thread's stack is, once in each thread. The main thread is the one whose
+ * id is the process's. */
 static __attribute__((noinline)) void learn_own(void)
 {
     SC_KEEP_ERRNO();
@@ -115,12 +122,17 @@ static __attribute__((noinline)) void learn_own(void)
         learn_thread_stack();
 }
 
+/* Finds where the calling thread's stack is, unless that is known. Wrappers of the driver call
+ * this; hooks of libc only use the result, since they must not call the C library. */
 void sc_thread_stack_learn(void)
 {
     if (sc_unlikely(own.end == 0))
         learn_own();
 }
 
+/* Does the interval overlap a stack on which Linux might deliver a signal: the thread's own, the
+ * one on which it runs (the interval then contains this frame), or an alternate one? Those pages
+ * are never protected. */
 bool sc_thread_stack_overlaps(uintptr_t address, size_t size_bytes)
 {
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
@@ -128,19 +140,22 @@ bool sc_thread_stack_overlaps(uintptr_t address, size_t size_bytes)
            is_alternate(address, size_bytes);
 }
 
+/* Does the thread run on its own stack, with more than `size_bytes` left below this frame? False on
+ * any other stack, whose bounds are not known. */
 bool sc_thread_stack_has_room(size_t size_bytes)
 {
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
     return here < own.end && here >= own.start && here - own.start > size_bytes;
 }
 
+/* Does the address lie on the calling thread's own stack? False as long as that was not learnt. */
 bool sc_thread_stack_holds(uintptr_t address)
 {
     return address - own.start < own.end - own.start;
 }
 
-/* Reads by a pipe. The stack is gone if the caller's frame can be read that way and the address
- * cannot. */
+/* Reads memory by a pipe, where process_vm_readv is forbidden. If that cannot read the address, but
+ * can read a variable of this function, nothing is mapped at the address; else it is not known. */
 static enum sc_stack_read read_other(void *into, uintptr_t address, size_t size_bytes)
 {
     char here = 0;
@@ -157,8 +172,9 @@ static bool is_above(uintptr_t here, uintptr_t address, size_t size_bytes)
            size_bytes <= own.end - address;
 }
 
-/* Copies bytes that lie on the calling thread's stack, above this function. False: they do not, and
- * nothing was copied. */
+/* Copies bytes that lie on the calling thread's own stack, at most a page above this function. They
+ * are certain to be mapped, so no system call is needed. False: they lie elsewhere, and nothing was
+ * copied. */
 bool sc_thread_stack_copy(void *into, uintptr_t address, size_t size_bytes)
 {
     enum { NEAR_BYTES = 4096 };
@@ -171,8 +187,8 @@ bool sc_thread_stack_copy(void *into, uintptr_t address, size_t size_bytes)
 }
 
 /* Copies bytes that may lie on a stack, and may be gone: by process_vm_readv, which fails if
- * nothing is mapped there. Where a sandbox forbids that, only the calling thread's stack is read
- * directly. */
+ * nothing is mapped there. A sandbox may forbid that call, which a read of this function's own
+ * variable shows; then the thread's own stack is read directly, and any other by a pipe. */
 enum sc_stack_read sc_thread_stack_read(void *into, uintptr_t address, size_t size_bytes)
 {
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);

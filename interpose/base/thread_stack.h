@@ -22,11 +22,12 @@
  * thread's stack, and the stack on which it runs now. */
 bool sc_thread_stack_overlaps(uintptr_t address, size_t size_bytes);
 
-/* Does the interval overlap the main thread's stack, at the size to which it may grow? */
+/* Does the interval overlap the main thread's stack, at the size to which it may grow? Such memory
+ * ends only with the process. */
 bool sc_thread_stack_overlaps_main(uintptr_t address, size_t size_bytes);
 
 /* Records that the calling thread handles signals on `stack` from now on, or on no alternate stack
- * (SS_DISABLE). */
+ * (SS_DISABLE). Called when the program calls sigaltstack. */
 void sc_thread_stack_note_alternate(const stack_t *stack);
 
 /* Returns the calling thread's stack; empty if it is not known. */

@@ -78,7 +78,8 @@ static struct unwinder unwinder; /* constant once `is_chosen`, as is the mode */
 static _Atomic int stacks_mode = SC_STACKS_SITE;
 _Atomic bool sc_unwind_is_plain;
 
-/* Finds the functions of libunwind; without it, all are NULL. */
+/* Opens libunwind and finds its functions; without it, all are NULL. The pipe by which it checks
+ * memory is replaced before it opens one. */
 static struct unwinder look_up_unwinder(void)
 {
     struct unwinder found = {.backtrace = NULL};
@@ -98,7 +99,8 @@ static struct unwinder look_up_unwinder(void)
     return found;
 }
 
-/* Sets the unwinder and the mode for all threads, in the first call. True: this was the first. */
+/* Sets libunwind's functions and how stacks are taken (`mode`), for all threads, in the first call.
+ * Several threads may have looked libunwind up at once. Returns whether this was the first call. */
 static bool choose_once(int mode, const struct unwinder *found)
 {
     pthread_mutex_lock(&choice_lock);
@@ -113,12 +115,15 @@ static bool choose_once(int mode, const struct unwinder *found)
     return first;
 }
 
+/* The library was loaded by the driver: its hook of dlclose is not called, so no stack may be
+ * recognised by an inlined look-up, which would not notice that a module was closed. */
 void sc_unwind_note_alone(void)
 {
     atomic_store_explicit(&sc_unwind_is_plain, false, memory_order_release);
 }
 
-/* Says on stderr why stacks will be short. */
+/* Says on stderr why stacks will be short. The search for libunwind has left an error in dlerror(),
+ * which the program must not see. */
 static void say_what_is_missing(const struct sc_options *options, bool no_libunwind)
 {
     sc_unwind_library_say_skipped(options->verbosity);
@@ -128,8 +133,9 @@ static void say_what_is_missing(const struct sc_options *options, bool no_libunw
     dlerror();
 }
 
-/* Chooses once how stacks are collected: as the option says, but without libunwind only the calling
- * frame. */
+/* Loads libunwind and chooses how stacks are taken, once: as the option says, but without libunwind
+ * only the calling frame. Not under ThreadSanitizer, which would report races within libunwind.
+ * Threads that come at once all look it up, as no lock may be held over the loader's. */
 void sc_unwind_start(const struct sc_options *options)
 {
     if (atomic_load_explicit(&is_chosen, memory_order_acquire))
@@ -148,17 +154,22 @@ void sc_unwind_start(const struct sc_options *options)
         sc_python_stacks_start(options->stacks == SC_STACKS_FULL ? SC_STACK_DEPTH_MAX : 1);
 }
 
+/* Returns how stacks are taken: enum sc_stacks_mode's full, site or none. Until sc_unwind_start:
+ * the site alone. */
 static inline int mode_now(void)
 {
     return atomic_load_explicit(&stacks_mode, memory_order_acquire);
 }
 
+/* Has libunwind all functions that are needed to walk from caller to caller? */
 static bool can_unwind_by_steps(void)
 {
     return unwinder.init && unwinder.step && unwinder.get_register && unwinder.flush &&
            unwinder.space;
 }
 
+/* Do stacks have more than the calling frame: does the option ask for that, and is libunwind there?
+ */
 bool sc_unwind_is_deep(void)
 {
     return mode_now() == SC_STACKS_FULL && can_unwind_by_steps();
@@ -176,6 +187,7 @@ struct object_counts {
     uint64_t loaded, closed;
 };
 
+/* A visitor of loaded objects: reads the loader's counts at the first one, and ends the visit. */
 static int count_objects(struct dl_phdr_info *info, size_t size, void *counts)
 {
     (void)size;
@@ -183,8 +195,9 @@ static int count_objects(struct dl_phdr_info *info, size_t size, void *counts)
     return 1;
 }
 
-/* Counts the modules closed so far, and passes the count to the caches. Called before unwinding,
- * and after dlclose (unloading.c), for stacks that are recognised without unwinding. */
+/* Counts the modules (libraries) closed so far, and passes the count to what recognises stacks.
+ * Called before unwinding, and after dlclose. The cache is written only when the count changes:
+ * every thread reads it. */
 static uint64_t count_closed(void)
 {
     struct object_counts counts = {0, 0};
@@ -195,6 +208,8 @@ static uint64_t count_closed(void)
     return counts.closed;
 }
 
+/* Called after dlclose: a Python interpreter may be gone, and stacks through the module's code must
+ * not be recognised. Nothing was recognised yet if stacks are not set up. */
 void sc_unwind_note_closed(void)
 {
     sc_python_stacks_note_closed();
@@ -213,8 +228,8 @@ static void flush_closed(uint64_t closed)
     atomic_store(&forgotten, closed);
 }
 
-/* Can the stack be walked by steps? Makes libunwind forget modules that were closed since. Called
- * before every walk by steps. */
+/* Can the stack be walked by steps? Called before every such walk: makes libunwind forget modules
+ * that were closed since the last one. */
 static bool prepare_steps(void)
 {
     if (!atomic_load_explicit(&is_chosen, memory_order_acquire) || !can_unwind_by_steps())
@@ -223,12 +238,17 @@ static bool prepare_steps(void)
     return true;
 }
 
-static bool can_walk(void)
+/* May this stack be walked by steps, and does the option ask for whole stacks? Like prepare_steps,
+ * makes libunwind forget closed modules. */
+static bool prepare_walk(void)
 {
     return sc_unwind_is_deep() && prepare_steps();
 }
 
-/* May this thread use unw_backtrace? Not if a module was closed since it used that first. */
+/* May this thread use unw_backtrace, libunwind's fast way? It keeps frame sizes by address for each
+ * thread, and cannot be told to forget them. So not if a module was closed since the thread first
+ * used it: another module may be at the same addresses. The first call notes the count, from which
+ * this is seen. */
 static bool prepare_trace(void)
 {
     static __thread uint64_t traced_since; /* modules closed before the first trace, + 1 */
@@ -249,7 +269,8 @@ static uintptr_t return_address(uintptr_t ip)
 #endif
 }
 
-/* Collects the callers with libunwind's fast function. */
+/* Collects the callers with unw_backtrace, the fast way of libunwind. Returns how many; the
+ * innermost are the library's. */
 static int trace_here(void **frames, unsigned max)
 {
     int count = unwinder.backtrace(frames, (int)max);
@@ -258,7 +279,8 @@ static int trace_here(void **frames, unsigned max)
     return count;
 }
 
-/* Steps to the next caller. Returns its return address, or 0 if there is none. */
+/* Steps to the next caller. Returns its return address; 0 if there is none, or if libunwind cannot
+ * find it. */
 static uintptr_t next_caller(void *cursor)
 {
     uintptr_t ip = 0;
@@ -276,20 +298,21 @@ static unsigned collect_callers(void *cursor, void **frames, unsigned count, uns
     return count;
 }
 
-/* Collects the callers frame by frame, where libunwind has no safe fast function. */
+/* Collects the callers step by step, where unw_backtrace may not be used. Returns how many; 0:
+ * stacks cannot be walked. */
 static __attribute__((noinline)) unsigned walk_here(void **frames, unsigned max)
 {
     _Alignas(16) char cursor[CURSOR_BYTES];
     ucontext_t context;
-    if (!can_walk() || getcontext(&context) != 0 || unwinder.init(cursor, &context, 0) != 0)
+    if (!prepare_walk() || getcontext(&context) != 0 || unwinder.init(cursor, &context, 0) != 0)
         return 0;
     return collect_callers(cursor, frames, 0, max);
 }
 
 /* ---- stacks ---- */
 
-/* Adds 1 to each frame: unw_backtrace of libunwind 1.2 and 1.3 reports the byte before a return
- * address, unless it had to go its slow way. No return address lies right before another. */
+/* Adds 1 to each frame. unw_backtrace of libunwind 1.2 and 1.3 returns the byte before each return
+ * address, unless it had to go its slow way. */
 static void correct_each(void **frames, unsigned count)
 {
     for (unsigned i = 0; i < count; i++)
@@ -297,8 +320,9 @@ static void correct_each(void **frames, unsigned count)
 }
 
 /* Returns how many of the innermost frames are the library's: those up to the one that returns to
- * `site`. 0: `site` is not among them. */
-static unsigned own_frames(void **frames, unsigned count, const char *site)
+ * `site`, the program's call. 0: `site` is not among them, and nothing is left out. If the frame is
+ * one byte too low, so are all (correct_each): no return address lies right before another. */
+static unsigned count_own_frames(void **frames, unsigned count, const char *site)
 {
     for (unsigned i = 0; i < count && i < OWN_FRAMES_MAX; i++) {
         if (frames[i] == site - 1)
@@ -340,7 +364,8 @@ static bool step_out(void *cursor, struct sc_frame *frame, uintptr_t *end)
 }
 
 #if defined(__x86_64__)
-/* Steps over the library's frames, up to the one that returns to `frame`. */
+/* Steps over the library's own frames, up to the one that returns to `frame`. False: it is not
+ * among the first ones. */
 static bool step_to(void *cursor, const void *frame)
 {
     for (unsigned own = 0; own < OWN_FRAMES_MAX; own++)
@@ -349,8 +374,8 @@ static bool step_to(void *cursor, const void *frame)
     return false;
 }
 
-/* Stores the places of the return addresses frames[1] and on. False: the frames are others, or a
- * place is not known. */
+/* Stores where on the stack the return addresses frames[1] and on lie. frames[0] is the program's
+ * call. False: the walk finds other frames than these, or not the place of one. */
 static bool place_all(void *cursor, void *const *frames, unsigned count, uintptr_t *places)
 {
     struct sc_frame frame;
@@ -365,12 +390,13 @@ static bool place_all(void *cursor, void *const *frames, unsigned count, uintptr
     return true;
 }
 
-/* Finds for each frame where on the stack its return address lies. */
+/* Finds by a walk for each frame but the first where on the stack its return address lies, so that
+ * this stack can be recognised the next time (stack_cache.h). False: that cannot be found. */
 static bool place_frames(void *const *frames, unsigned count, uintptr_t *places)
 {
     _Alignas(16) char cursor[CURSOR_BYTES];
     ucontext_t context;
-    return can_walk() && getcontext(&context) == 0 && unwinder.init(cursor, &context, 0) == 0 &&
+    return prepare_walk() && getcontext(&context) == 0 && unwinder.init(cursor, &context, 0) == 0 &&
            place_all(cursor, frames, count, places);
 }
 #else
@@ -384,8 +410,10 @@ struct trace {
     uint32_t id; /* result */
 };
 
-/* Unwinds the stack, and adds it to the cache. Calls on a spare stack are not added: their callers
- * are on another stack. */
+/* Unwinds the stack and stores it, without the library's own frames; if that fails, the calling
+ * frame alone. unw_backtrace is not used on a spare stack, where the walk changes stacks. A stack
+ * is learnt, to be recognised later, unless the call came from a spare stack: its frames lie
+ * elsewhere each time. */
 static __attribute__((noinline)) void take_trace(void *argument)
 {
     struct trace *trace = argument;
@@ -400,14 +428,16 @@ static __attribute__((noinline)) void take_trace(void *argument)
         return;
     }
     unsigned count = (unsigned)traced;
-    unsigned own = own_frames(frames, count, trace->site);
+    unsigned own = count_own_frames(frames, count, trace->site);
     trace->id = sc_stacks_put(frames + own, count - own);
     if (!sc_spare_stack_holds(trace->depth))
         sc_stack_cache_learn(trace->site, trace->depth, trace->id, frames + own, count - own,
                              place_frames);
 }
 
-/* Returns the id of the stack: recognised, unwound, or of the site alone, with Python frames. */
+/* Returns the id of the current stack: recognised, unwound, or of the call site alone if the option
+ * says so, with Python frames. Where the library does not see dlclose (alone), it asks the loader
+ * each time how many modules were closed. */
 static __attribute__((noinline)) uint32_t take_stack(void *site, uintptr_t depth)
 {
     SC_KEEP_ERRNO();
@@ -422,11 +452,15 @@ static __attribute__((noinline)) uint32_t take_stack(void *site, uintptr_t depth
     return sc_python_stacks_complete(trace.id);
 }
 
+/* Returns the id of the current stack, from the program's call `site` outward; 0 if no stacks are
+ * wanted. */
 uint32_t sc_unwind_at(void *site, uintptr_t depth)
 {
     return mode_now() == SC_STACKS_NONE ? 0 : take_stack(site, depth);
 }
 
+/* Returns the id of the stack of the hook's caller; `site` is where the hook returns. It is
+ * recognised quickly if the same callers came before. */
 __attribute__((noinline)) uint32_t sc_unwind_here(void *site)
 {
     uintptr_t depth = (uintptr_t)__builtin_frame_address(0);
@@ -434,8 +468,9 @@ __attribute__((noinline)) uint32_t sc_unwind_here(void *site)
     return sc_likely(known != NULL) ? known->id : sc_unwind_at(site, depth);
 }
 
-/* Returns the id of the origin; it is kept with the stack only if the recognised stack is complete.
- */
+/* Returns the id of an origin: this call with its stack and label, as reports name where memory
+ * came from. It is kept with the recognised stack, so that the same call need not be looked up
+ * again; but not if Python frames would have to be added each time. */
 uint32_t sc_unwind_origin_at(const char *api, void *site, uint32_t label, uintptr_t depth)
 {
     sc_thread_stack_learn();
@@ -449,7 +484,8 @@ uint32_t sc_unwind_origin_at(const char *api, void *site, uint32_t label, uintpt
     return origin;
 }
 
-/* Collects the stack of a thread that a signal has interrupted, from its context; at least `pc`. */
+/* Collects the stack of a thread that a signal has interrupted, from the context that its handler
+ * has. frames[0] is `pc`, where it was interrupted; that one alone if stacks cannot be walked. */
 unsigned sc_unwind_frames(const void *context, uintptr_t pc, void **frames, unsigned max)
 {
     SC_INSIDE();
@@ -461,7 +497,8 @@ unsigned sc_unwind_frames(const void *context, uintptr_t pc, void **frames, unsi
     return collect_callers(cursor, frames, 1, max);
 }
 
-/* Is `is_sought` true for any return address of the interrupted thread? */
+/* Is `is_sought` true for the return address of any caller of the interrupted thread? However deep
+ * the stack is, up to a bound on endless ones. False also if stacks cannot be walked. */
 bool sc_unwind_any_caller(const void *context, bool (*is_sought)(uintptr_t address))
 {
     SC_INSIDE();
@@ -476,7 +513,8 @@ bool sc_unwind_any_caller(const void *context, bool (*is_sought)(uintptr_t addre
     return false;
 }
 
-/* Returns the id of the stack of a thread that a signal has interrupted; 0: none is taken. */
+/* Returns the id of the stack of a thread that a signal has interrupted, with Python frames; 0 if
+ * no stacks are wanted. This runs in a signal handler, so nothing is recognised or learnt. */
 uint32_t sc_unwind_from(const void *context, uintptr_t pc)
 {
     SC_INSIDE();
@@ -501,15 +539,18 @@ struct owner_search {
  * when it was looked up. A look-up takes 4 us (Linux 6.18 in a virtual machine, libunwind 1.6). */
 static _Atomic uint64_t known_code[KNOWN_CODE_MAX];
 
+/* Returns the entry of the cache that says: the code at `ip` has unwind information, as of the
+ * modules that are loaded now. */
 static uint64_t known_code_entry(uintptr_t ip)
 {
     uint64_t closed = atomic_load_explicit(&sc_stack_cache_closed, memory_order_relaxed);
     return (uint64_t)ip ^ closed << 48;
 }
 
-/* Has the code unwind information? Without it libunwind guesses the frame and does not say so; but
- * then it says that the procedure has only this one instruction. */
-static bool is_informed(void *cursor)
+/* Has the code of the present frame unwind information? Without it libunwind guesses where the
+ * frame ends and does not say so; but it then reports a procedure of a single instruction. What has
+ * it is remembered in a cache. */
+static bool has_unwind_information(void *cursor)
 {
     struct procedure_info info;
     uintptr_t ip = 0;
@@ -525,14 +566,15 @@ static bool is_informed(void *cursor)
     return true;
 }
 
-/* Walks over all callers with unwind information. Finds the frame in which the address lies, and
- * the base of the stack. */
+/* Walks outward over all callers with unwind information. Finds the frame in which the address
+ * lies, and the base of the stack. The walk may begin on a spare stack of the library: what lies
+ * there is left out, until the frame of `from` on the caller's stack is reached. */
 static void walk_to_base(void *cursor, struct owner_search *search)
 {
     struct sc_unwind_owner *found = &search->owner;
     struct sc_unwind_owner owner = {0};
     bool is_on_callers_stack = false;
-    for (unsigned depth = 0; depth < CALLS_MAX && is_informed(cursor) &&
+    for (unsigned depth = 0; depth < CALLS_MAX && has_unwind_information(cursor) &&
                              step_out(cursor, &owner.local.frame, &owner.high);
          depth++) {
         is_on_callers_stack |= owner.low <= search->from && search->from < owner.high;
@@ -545,7 +587,8 @@ static void walk_to_base(void *cursor, struct owner_search *search)
     }
 }
 
-/* Searches for the frame that contains the address; called on a stack that has room for it. */
+/* Searches for the frame that contains the address (a struct owner_search). A walk takes much
+ * stack, so this is called where there is room. Without libunwind nothing is found. */
 static __attribute__((noinline)) void search_owner(void *search)
 {
     _Alignas(16) char cursor[CURSOR_BYTES];
@@ -555,8 +598,9 @@ static __attribute__((noinline)) void search_owner(void *search)
         walk_to_base(cursor, search);
 }
 
-/* Finds the frame of the calling thread that contains the address, so that it is known when that
- * variable is gone. */
+/* Finds the frame of the calling thread that contains the address, which is that of a local
+ * variable. By the frame it is seen later when the function has returned and the variable is gone.
+ */
 __attribute__((noinline)) struct sc_unwind_owner sc_unwind_owner_of(uintptr_t address)
 {
     struct owner_search search = {.address = address,
@@ -567,6 +611,8 @@ __attribute__((noinline)) struct sc_unwind_owner sc_unwind_owner_of(uintptr_t ad
     return search.owner;
 }
 
+/* Returns where the stack begins on which the thread runs, by a walk to the outermost caller; 0:
+ * unknown. No frame contains the address 0. */
 uintptr_t sc_unwind_base(void)
 {
     return sc_unwind_owner_of(0).local.base;

@@ -36,8 +36,8 @@ struct sc_options;
  * Takes the loader's lock, and holds none of the library's meanwhile. */
 void sc_unwind_start(const struct sc_options *options);
 
-/* Called after a call that may close a module, so that stacks through its code are not recognised
- * any more. Takes the loader's lock. */
+/* Called after a call that may close a module (dlclose): stacks through its code are no longer
+ * recognised, and a Python interpreter is searched for again. Takes the loader's lock. */
 void sc_unwind_note_closed(void);
 
 /* Are stacks taken in full (stacks=full), and does the library's dlclose see modules that are
@@ -51,32 +51,34 @@ static inline bool sc_unwind_is_whole(void)
            !sc_python_stacks_run();
 }
 
-/* Records that the library is not preloaded: its hook of dlclose is not called, so closed modules
- * are not noticed, and no stack may be recognised. */
+/* Records that the library was loaded by the driver, and not preloaded. Its hook of dlclose is not
+ * called then, so modules are closed unseen, and no stack may be recognised without a look at the
+ * loader's counts. */
 void sc_unwind_note_alone(void);
 
-/* Are stacks more than one frame deep? */
+/* Are stacks more than one frame deep? That takes libunwind, and the option stacks=full. */
 bool sc_unwind_is_deep(void);
 
 /* Returns the id of the caller's stack (track/stacks.h). `site`: the address to which the hook
  * returns; frames inside the hook are left out. errno is kept. */
 uint32_t sc_unwind_here(void *site);
 
-/* Returns a stack that was found before, for the calls that programs make most. NULL: it was not,
- * or is not recognised; the caller then calls sc_unwind_at with the same arguments. `depth`: an
- * address in the caller's frame, or in that of one of its callers within `site`, the same for every
- * call by the same callers. */
+/* Returns the stack of this call if it was found before with the same callers, for the calls that
+ * programs make most. NULL: it is not recognised; the caller then calls sc_unwind_at with the same
+ * arguments. `depth`: an address in the caller's frame, or in that of one of its callers within
+ * `site`, the same for every call by the same callers. */
 SC_INLINED struct sc_stack_known *sc_unwind_known(const void *site, uintptr_t depth)
 {
     return sc_likely(sc_unwind_is_whole()) ? sc_stack_cache_recognise(site, depth) : NULL;
 }
 
-/* Returns the id of the current stack, whose innermost frame is the call site `site`. `depth`: as
- * for sc_unwind_known. */
+/* Returns the id of the current stack, whose innermost frame is the program's call, which returns
+ * to `site`. `depth`: an address in the caller's frame (sc_unwind_known). */
 uint32_t sc_unwind_at(void *site, uintptr_t depth);
 
-/* Returns the id of an origin (track/origins.h): the current stack as sc_unwind_at finds it, the
- * call `api` and the label. For wrappers of the driver only. */
+/* Returns the id of an origin, by which reports name where memory came from (track/origins.h): the
+ * call `api`, its stack as sc_unwind_at finds it, and the label, the program's own word for what it
+ * does. For wrappers of the driver only. */
 uint32_t sc_unwind_origin_at(const char *api, void *site, uint32_t label, uintptr_t depth);
 
 /* Returns the id of the stack of an interrupted context (ucontext_t), as a signal handler has it;
@@ -87,11 +89,13 @@ uint32_t sc_unwind_from(const void *context, uintptr_t pc);
  * first. Returns how many. */
 unsigned sc_unwind_frames(const void *context, uintptr_t pc, void **frames, unsigned max);
 
-/* Does `is_sought` hold for the return address of any caller, however deep the stack is? */
+/* Does `is_sought` hold for the return address of any caller of an interrupted context
+ * (ucontext_t), however deep the stack is? */
 bool sc_unwind_any_caller(const void *context, bool (*is_sought)(uintptr_t address));
 
 /* Returns where the stack begins on which the calling thread runs: the end of the outermost frame
- * that unwind information leads to. 0: unknown. */
+ * that unwind information leads to. It tells one of a thread's stacks from another (coroutines). 0:
+ * unknown. */
 uintptr_t sc_unwind_base(void);
 
 /* The frame on the calling thread's stack in which an address lies. */

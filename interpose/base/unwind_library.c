@@ -20,8 +20,8 @@ void *sc_unwind_library_open(void)
     return library ? library : sc_libraries_open("libunwind.so.8", FLAGS);
 }
 
-/* Says on stderr that the folder of this library is not known, if so: no library in it can be used.
- */
+/* Says on stderr if it is not known any more from which folder this library was loaded, as after a
+ * relative name and chdir: no library beside it can then be used. */
 static void say_own_folder(void)
 {
     char bytes[SC_OPTIONS_PATH_SIZE];
@@ -37,8 +37,8 @@ static void say_own_folder(void)
     sc_report_say(NULL, line.bytes);
 }
 
-/* Says on stderr in which folders libunwind was not searched for, and why: anyone may have put a
- * library into a relative one. */
+/* Says on stderr, as far as `verbosity` permits, in which folders libunwind was not searched for.
+ * Relative folders are left out: anyone may have put a library into one. */
 void sc_unwind_library_say_skipped(int verbosity)
 {
     if (verbosity >= 1)

@@ -16,8 +16,8 @@
 static char line[SC_OPTIONS_PATH_SIZE + 256];
 static atomic_flag is_taken = ATOMIC_FLAG_INIT;
 
-/* Says a line on stderr. One thread at a time has the long line; another that warns meanwhile gets
- * a short one. */
+/* Writes a line on stderr, unless verbosity=0. The buffer of a whole line is static, as the stack
+ * may have little room; a thread that warns while another uses it gets a short line. */
 void sc_warning_say(const char *format, ...)
 {
     char brief[256];

@@ -2,7 +2,8 @@
 
 #include "common/poison.h"
 
-/* Stores the meaning of the byte if it is a prefix. False: it is none, but the opcode. */
+/* Notes what the byte says if it is a prefix of an instruction. False: it is none, but the opcode.
+ * A REX prefix counts only directly before the opcode, so every other prefix clears its bits. */
 static bool take_prefix(struct sc_x86 *code, unsigned char byte)
 {
     bool is_rex = (byte & 0xF0) == 0x40;
@@ -31,7 +32,7 @@ static bool take_prefix(struct sc_x86 *code, unsigned char byte)
         if (!is_rex)
             return false;
     }
-    code->is_wide = is_rex && byte & 8; /* a REX prefix counts only directly before the opcode */
+    code->is_wide = is_rex && byte & 8;
     code->has_index = is_rex && byte & 2;
     code->has_base = is_rex && byte & 1;
     return code->has_prefix = true;
@@ -59,7 +60,8 @@ static void take_vector_prefix(struct sc_x86 *code, unsigned char first)
     code->opcode = sc_x86_next(code);
 }
 
-/* Reads the prefixes and the opcode of an instruction. */
+/* Reads the prefixes and the opcode of an instruction, with the opcode's map: by 0F, 0F 38 and 0F
+ * 3A, or by a VEX or EVEX prefix (C5, C4, 62), which stands for these. */
 struct sc_x86 sc_x86_begin(const unsigned char *bytes, size_t size_bytes)
 {
     struct sc_x86 code = {.bytes = bytes, .size_bytes = size_bytes, .vector_bytes = 16};

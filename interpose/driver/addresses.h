@@ -7,10 +7,12 @@
 
 #include "interpose/driver/driver.h"
 
-/* Returns true if the address is device memory. */
+/* Returns true if the address is device memory, as the driver says. False also if the driver cannot
+ * be asked. */
 bool sc_address_is_device(CUdeviceptr address);
 
-/* Returns true if the driver knows nothing of the memory at the address. */
+/* Returns true if the driver knows nothing of the memory at the address, as of what malloc returns.
+ * False also if the driver cannot be asked. */
 bool sc_address_is_pageable(CUdeviceptr address);
 
 /* Returns the address at which the device allocation that contains `address` begins; `address`

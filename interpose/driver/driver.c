@@ -43,12 +43,14 @@ static const struct row rows[] = {
 
 enum { ROW_COUNT = sizeof rows / sizeof rows[0] };
 
+/* Returns where the table has the pointer to this row's function. */
 static void **slot_of(const struct row *row, struct sc_real *table)
 {
     return (void **)(void *)((char *)table + row->slot);
 }
 
-/* Is the function one of the library's wrappers, and not the driver's? */
+/* Is the function one of the library's wrappers, or the exported jump to one? A look-up of the
+ * driver's functions may find these instead. */
 bool sc_driver_is_wrapper(const void *function)
 {
     for (unsigned i = 0; i < ROW_COUNT; i++)
@@ -57,8 +59,9 @@ bool sc_driver_is_wrapper(const void *function)
     return false;
 }
 
-/* Returns the handle in which to look functions up: the caller's, if it has the driver's functions;
- * else that of the driver that a linked program has loaded. */
+/* Returns the handle in which to look the driver's functions up: the caller's, if it leads to the
+ * driver itself; else that of the driver that a linked program has loaded. A wrapper, or a
+ * program's jump (PLT) to one, is not the driver's function. */
 static void *driver_handle(void *handle)
 {
     void *init = handle ? sc_loader_symbol(handle, "cuInit") : NULL;
@@ -67,8 +70,9 @@ static void *driver_handle(void *handle)
     return dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
 }
 
-/* Looks all functions up, into a table of the caller's: every look-up takes the loader's lock, so
- * no lock of the library's may be held. Returns false if there is no driver. */
+/* Looks all functions of the driver up, into a table of the caller's: every look-up takes the
+ * loader's lock, so no lock of the library's may be held. False: there is no driver. A function
+ * that this driver lacks stays NULL, and so does one for which only the library's own is found. */
 static bool look_up_all(void *handle, struct sc_real *table)
 {
     void *driver = driver_handle(handle);
@@ -88,8 +92,9 @@ static bool look_up_all(void *handle, struct sc_real *table)
     return true;
 }
 
-/* Publishes the table, and how functions lead to wrappers: through `wrappers`, or, in mode=off,
- * directly through the exported doors. */
+/* Publishes the table, and by which way the program's calls get to the wrappers: look-ups through
+ * the map `wrappers`. In mode=off the exported symbols jump directly to the driver instead, and
+ * there is no map. */
 static void fill_locked(struct sc_real *table) SC_REQUIRES(attach_lock)
 {
     SC_ASSERT_HELD(&attach_lock);
@@ -122,6 +127,8 @@ static void attach_once(void *handle)
     }
 }
 
+/* Attaches to the driver, unless that is done; `handle`: NULL, or where the program found the
+ * driver. Returns whether there is a driver. */
 bool sc_driver_attach(void *handle)
 {
     if (sc_unlikely(!atomic_load_explicit(&attached, memory_order_acquire)))
@@ -129,7 +136,8 @@ bool sc_driver_attach(void *handle)
     return atomic_load_explicit(&attached, memory_order_acquire);
 }
 
-/* Returns the wrapper of a driver's function, or the function itself if it has none. */
+/* Returns the wrapper of a driver's function that the program has looked up, or the function itself
+ * if it has none. */
 void *sc_driver_wrapper_of(void *real)
 {
     if (!atomic_load_explicit(&attached, memory_order_acquire))
@@ -138,7 +146,8 @@ void *sc_driver_wrapper_of(void *real)
     return wrapper ? (void *)wrapper : real;
 }
 
-/* Is there a wrapper of the driver's function of this name? */
+/* Is there a wrapper of the driver's function of this name, so that a look-up of the name concerns
+ * the library? */
 bool sc_driver_wraps(const char *symbol)
 {
     for (unsigned i = 0; i < ROW_COUNT; i++)
@@ -147,16 +156,22 @@ bool sc_driver_wraps(const char *symbol)
     return false;
 }
 
+/* Has the driver this function, whose pointer lies at `real_slot` in sc_real? A wrapper asks that
+ * finds it NULL: nothing may have attached to the driver yet. */
 bool sc_driver_has(const void *real_slot)
 {
     return sc_driver_attach(NULL) && *(void *const *)real_slot != NULL;
 }
 
+/* Returns the largest CUDA version that the program has asked cuGetProcAddress for: its runtime's.
+ */
 int sc_driver_runtime_version(void)
 {
     return atomic_load_explicit(&runtime_version, memory_order_relaxed);
 }
 
+/* Notes a CUDA version that the program has asked cuGetProcAddress for; the largest is its
+ * runtime's. */
 void sc_driver_note_version(int version)
 {
     if (version > atomic_load_explicit(&runtime_version, memory_order_relaxed))

@@ -55,7 +55,7 @@ void *sc_driver_wrapper_of(void *real);
 /* Returns true if the function is a wrapper of the library's. */
 bool sc_driver_is_wrapper(const void *function);
 
-/* Returns true if there is a wrapper of this name. */
+/* Returns true if the library has a wrapper of the driver's function of this name. */
 bool sc_driver_wraps(const char *symbol);
 
 /* sc_driver_runtime_version returns the largest CUDA version that the program has passed to
@@ -63,9 +63,9 @@ bool sc_driver_wraps(const char *symbol);
 int sc_driver_runtime_version(void);
 void sc_driver_note_version(int version);
 
-/* Returns true if the driver has this function. Attaches first, for a wrapper that is called before
- * anything else has looked for the driver. `real_slot`: the address of the function's member of
- * sc_real. */
+/* Returns true if the driver has this function. Attaches to the driver first, for a wrapper that is
+ * called before anything else has looked for it. `real_slot`: the address of the function's member
+ * of sc_real. */
 bool sc_driver_has(const void *real_slot);
 
 #define SC_HAVE(symbol) (sc_likely(sc_real.symbol != NULL) || sc_driver_has(&sc_real.symbol))

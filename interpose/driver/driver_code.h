@@ -23,11 +23,12 @@ void sc_driver_code_note(void);
  * functions. */
 void sc_driver_code_note_cupti(const void *function);
 
-/* Returns true if the address lies in CUPTI's code; false until that is noted. */
+/* Returns true if the address lies in CUPTI's code, so that a thread that runs there is none of the
+ * program's; false until it is noted where that code lies. */
 bool sc_driver_code_is_cupti(uintptr_t address);
 
-/* Returns true if the address lies in the driver's code; false until that is noted. A load and a
- * comparison. */
+/* Returns true if the address lies in the driver's code; false until it is noted where that lies. A
+ * load and a comparison. */
 bool sc_driver_code_has(uintptr_t address);
 
 /* Notes that the driver has started the calling thread, on which it runs host functions. */

@@ -14,8 +14,9 @@ enum { PARAMETERS_MAX = 4096, BLOCK_BYTES_MAX = 32764, WORDS_AT_ONCE = 32 };
 static const uintptr_t lowest_address = (uintptr_t)1 << 16;
 static const uintptr_t highest_address = (uintptr_t)1 << 56;
 
-/* Copies what the launch's arguments point to. Before the driver has accepted them the pointers may
- * be wrong, so the memory is read in a safe way. Returns false if it cannot be read. */
+/* Copies what the launch's arguments point to. Before the driver has accepted the launch the
+ * pointers may be wrong: then the memory is read in a way that cannot fault. False: it cannot be
+ * read. */
 static bool copy_in(const struct sc_launch *launch, void *into, const void *from, size_t size_bytes)
 {
     if (!launch->is_accepted)
@@ -24,7 +25,8 @@ static bool copy_in(const struct sc_launch *launch, void *into, const void *from
     return true;
 }
 
-/* Adds the word if it may be an address. */
+/* Adds the word if it may be an address of memory; no memory lies below lowest_address or from
+ * highest_address on. If there are too many, the list is incomplete (is_known). */
 static void add_word(struct sc_kernel_parameters *read, uintptr_t word)
 {
     if (word < lowest_address || word >= highest_address)
@@ -35,7 +37,8 @@ static void add_word(struct sc_kernel_parameters *read, uintptr_t word)
         read->is_known = false;
 }
 
-/* Adds all aligned words of `bytes` that may be addresses. */
+/* Adds all aligned words of a parameter, or of several, that may be addresses: the driver does not
+ * say which are. Ends once the list is incomplete, since then it is of no use. */
 static void add_words(struct sc_kernel_parameters *read, const struct sc_launch *launch,
                       const char *bytes, size_t size_bytes)
 {
@@ -50,8 +53,8 @@ static void add_words(struct sc_kernel_parameters *read, const struct sc_launch 
     }
 }
 
-/* Asks the driver where a parameter lies. A launch names its kernel by a CUfunction or a CUkernel.
- */
+/* Asks the driver where a kernel's parameter lies. The program may name the kernel by a CUfunction
+ * or a CUkernel, and nothing shows which: what the first question refuses is asked as the other. */
 static CUresult ask_parameter(CUfunction function, size_t index, size_t *offset, size_t *size_bytes)
 {
     CUresult result = CUDA_ERROR_NOT_FOUND;
@@ -69,7 +72,8 @@ struct block {
     size_t size_bytes;
 };
 
-/* Finds the block of parameters in `extra`, a list of names and values. */
+/* Finds the block of parameters that a launch passes in `extra`: a list of names and values that
+ * CU_LAUNCH_PARAM_END ends. An unknown name ends it, too, since its meaning is not known. */
 static struct block block_of(const struct sc_launch *launch)
 {
     struct block block = {0};
@@ -87,7 +91,8 @@ static struct block block_of(const struct sc_launch *launch)
     return block;
 }
 
-/* Adds the words of the parameter of this index. */
+/* Adds the words of the parameter of this index, for a launch that passes a pointer to each
+ * parameter. */
 static void add_parameter(struct sc_kernel_parameters *read, const struct sc_launch *launch,
                           size_t index, size_t size_bytes)
 {
@@ -98,8 +103,8 @@ static void add_parameter(struct sc_kernel_parameters *read, const struct sc_lau
         read->is_known = false;
 }
 
-/* Adds all words of the block, since this driver says nothing about parameters. An address is at a
- * multiple of eight. */
+/* Adds all words of the block of parameters, since this driver says nothing about single ones. A
+ * launch without such a block is not known: nothing says where its parameters end. */
 static void add_block(struct sc_kernel_parameters *read, const struct sc_launch *launch,
                       struct block block)
 {
@@ -108,7 +113,9 @@ static void add_block(struct sc_kernel_parameters *read, const struct sc_launch 
         add_words(read, launch, block.bytes, block.size_bytes);
 }
 
-/* Adds the words of each parameter, as the driver describes them. */
+/* Adds the words of each parameter, of those that the driver describes: from the launch's pointer
+ * to it, or from the block in which all lie. The driver refuses the index behind the last one with
+ * CUDA_ERROR_INVALID_VALUE; any other end leaves the list incomplete. */
 static void add_parameters(struct sc_kernel_parameters *read, const struct sc_launch *launch,
                            struct block block)
 {
@@ -126,11 +133,11 @@ static void add_parameters(struct sc_kernel_parameters *read, const struct sc_la
         else
             read->is_known = false;
     }
-    /* the driver refuses the index behind the last parameter with this error */
     read->is_known = read->is_known && result == CUDA_ERROR_INVALID_VALUE;
 }
 
-/* Stores the words among a launch's parameters that may be addresses. */
+/* Stores the words among a launch's parameters that may be addresses: the memory that the kernel
+ * may use. The driver is asked in relaxed mode, since it would break a capture otherwise. */
 void sc_kernel_parameters_read(struct sc_kernel_parameters *read, const struct sc_launch *launch)
 {
     SC_NO_CANCELLATION_POINT();

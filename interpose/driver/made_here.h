@@ -22,12 +22,13 @@
 
 struct sc_call;
 
-/* Returns the origin of what the call makes. */
+/* Returns the origin of the memory or stream that the program's call makes. */
 uint32_t sc_made_here(const struct sc_call *call);
 
-/* Returns the known stack, with the origin, if the same call was made from the same stack before.
- * `site` and `depth`: as for sc_unwind_known. NULL: the caller has to call sc_made_here_at, which
- * takes the stack, with the same arguments. */
+/* Returns the recognised stack, with the origin, if the same call was made from the same stack
+ * under the same label before. NULL: the caller has to call sc_made_here_at, which takes the stack,
+ * with the same arguments. `site`: the program's call; `depth`: an address in the wrapper's frame
+ * (sc_unwind_known). */
 SC_INLINED const struct sc_stack_known *sc_made_here_before(const char *api, void *site,
                                                             uintptr_t depth)
 {
@@ -37,6 +38,8 @@ SC_INLINED const struct sc_stack_known *sc_made_here_before(const char *api, voi
                : NULL;
 }
 
+/* Returns the origin of what the call makes. `site` NULL: the library makes the call for itself,
+ * and the origin has no stack. */
 uint32_t sc_made_here_at(const char *api, void *site, uintptr_t depth);
 
 #endif

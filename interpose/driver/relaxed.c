@@ -4,8 +4,9 @@
 
 #include "common/poison.h"
 
-/* Sets the thread's mode of capture to relaxed, even if nothing has captured: another thread may
- * begin a capture at any moment. */
+/* Makes the thread's capture mode relaxed, so that a call of the library's breaks no capture of the
+ * program's. Even if nothing captures: another thread may begin a capture at any moment. A driver
+ * without the function knows no captures that a call could break. */
 struct sc_relaxed sc_relaxed_begin(void)
 {
     struct sc_relaxed relaxed = {false, CU_STREAM_CAPTURE_MODE_RELAXED};
@@ -15,6 +16,7 @@ struct sc_relaxed sc_relaxed_begin(void)
     return relaxed;
 }
 
+/* Restores the capture mode that the thread had. */
 void sc_relaxed_end(struct sc_relaxed *relaxed)
 {
     if (relaxed->exchanged)

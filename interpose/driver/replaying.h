@@ -20,6 +20,8 @@
 #include "common/frames.h"
 #include "interpose/driver/driver.h"
 
+/* What a thread's replay is about: a call that passed all wrappers by, for which the library runs
+ * the wrapper without the call. */
 struct sc_replaying {
     struct sc_frame frame; /* the frame of the function that runs the wrapper */
     bool armed;    /* the next wrapper is to return the answer instead of calling the driver */
@@ -30,27 +32,31 @@ struct sc_replaying {
 
 extern __thread struct sc_replaying sc_replaying;
 
-/* Returns true if the calling thread runs a wrapper in a replay. */
+/* Returns true if the calling thread runs a wrapper in a replay: for a call that the driver makes
+ * without the wrapper, to note what the call does. */
 static inline bool sc_replaying_is_on(void)
 {
     return sc_frame_is_noted(&sc_replaying.frame);
 }
 
-/* Returns true if the replay is before the driver carries the call out. Then the operation can
- * still be ordered after others, and nothing is recorded of it yet. */
+/* Returns true if this is a replay (of a call that came through no wrapper) before the driver makes
+ * the call. The operation can still be ordered after others then, and nothing is recorded of it
+ * yet. */
 static inline bool sc_replaying_prepares(void)
 {
     return sc_replaying_is_on() && sc_replaying.prepares;
 }
 
-/* Returns true if the replay is after the driver has carried the call out. */
+/* Returns true if this is a replay (of a call that came through no wrapper) after the driver has
+ * made the call. */
 static inline bool sc_replaying_follows(void)
 {
     return sc_replaying_is_on() && !sc_replaying.prepares;
 }
 
-/* Called by a wrapper where it would call the driver: returns true, once for each replayed call, if
- * the wrapper has to take the driver's answer instead. */
+/* Called by a wrapper where it would call the driver. Returns true if the wrapper is run by a
+ * replay and has to take the driver's answer instead: once for each replayed call, since the
+ * wrapper may make further calls, which the driver is to get. */
 static inline bool sc_replaying_takes_answer(void)
 {
     bool takes = sc_replaying.armed && sc_replaying_is_on();
@@ -58,8 +64,8 @@ static inline bool sc_replaying_takes_answer(void)
     return takes;
 }
 
-/* Returns true if captures are to be repaired (mode=fix, capture=repair). False in a replay, which
- * is too late for that. */
+/* Returns true if captures are to be repaired (mode=fix, capture=repair): calls that would break
+ * one are made in another way. False in a replay, in which the driver makes the call itself. */
 bool sc_captures_are_repaired(void);
 
 /* Returns what the driver has answered. A wrapper calls it in a replay in place of the driver's

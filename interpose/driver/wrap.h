@@ -52,15 +52,17 @@
     const __typeof__(sc_real.symbol) real = SC_REAL(symbol);                                       \
     (void)call
 
-/* The driver's function that the wrapper has to call; in a replay (replaying.h), a function that
- * returns the driver's answer. */
+/* The driver's function that the wrapper has to call. In a replay (replaying.h), which runs a
+ * wrapper for a call that the driver makes itself, it is a function that returns the driver's
+ * answer. */
 #define SC_REAL(symbol)                                                                            \
     (sc_unlikely(carried_.place != 0) && sc_replaying_takes_answer()                               \
          ? (__typeof__(sc_real.symbol))(void *)sc_replaying_answer                                 \
          : sc_real.symbol)
 
-/* Looks at the driver's answer to a call of the program: if it is an error that makes the context
- * unusable, writes the post-mortem at once. Returns the answer. */
+/* Looks at the driver's answer to a call of the program, as every wrapper does. At an error that
+ * makes the context unusable, writes what was in flight to the report (the post-mortem), before the
+ * wrapper forgets it. Returns the answer. */
 static inline CUresult sc_wrap_check_answer(const struct sc_call *call, CUresult result)
 {
     if (sc_unlikely(result != CUDA_SUCCESS))

@@ -14,7 +14,7 @@
 enum { PATH_BYTES = 96, LINK_BYTES = 256, LIST_BYTES = 1024 };
 enum { ENTRIES_MAX = 4096 }; /* of a folder that are looked at: the process is about to end */
 
-/* Puts a path together. */
+/* Puts the path of a file in a folder of /proc together, in the caller's buffer. */
 static const char *path_of(char path[PATH_BYTES], const char *folder, const char *name,
                            const char *file)
 {
@@ -23,8 +23,8 @@ static const char *path_of(char path[PATH_BYTES], const char *folder, const char
     return path;
 }
 
-/* Visits an entry of /proc/PID/fd: returns whether the descriptor is one of a GPU's file. The path
- * may begin with another root. */
+/* A visitor of /proc/PID/fd: is this descriptor one of a GPU's file? Then the search ends. The path
+ * may begin with another root, so its middle is compared. */
 static bool is_device_file(void *unused, const char *folder, const char *name)
 {
     char path[PATH_BYTES], target[LINK_BYTES];
@@ -33,7 +33,8 @@ static bool is_device_file(void *unused, const char *folder, const char *name)
     return strstr(target, "/dev/nvidia");
 }
 
-/* Adds the child to the statement if it has a device open. */
+/* Adds the child process to the statement, with its name, if it has a GPU open: it may use memory
+ * of the device. As many as fit; a child may end meanwhile, and has no name then. */
 static void add_child(struct sc_statement *statement, const char *pid)
 {
     char path[PATH_BYTES];
@@ -47,8 +48,8 @@ static void add_child(struct sc_statement *statement, const char *pid)
     child->name[size > 0 ? strcspn(child->name, "\n") : 0] = '\0';
 }
 
-/* Visits an entry of /proc/self/task: adds the children that the thread has forked; its file lists
- * them as "1 2 3 ". */
+/* A visitor of /proc/self/task: adds the child processes that this thread has forked, which Linux
+ * lists as "1 2 3 ". Returns false, so that all threads are visited. */
 static bool add_children_of(void *statement, const char *folder, const char *name)
 {
     char path[PATH_BYTES], list[LIST_BYTES + 1];
@@ -61,6 +62,8 @@ static bool add_children_of(void *statement, const char *folder, const char *nam
     return false;
 }
 
+/* Adds child processes that still use a GPU to the statement, when this process ends: the device's
+ * memory that they use stays in use. */
 void sc_children_find(struct sc_statement *statement)
 {
     sc_file_each_entry("/proc/self/task", ENTRIES_MAX, add_children_of, statement);

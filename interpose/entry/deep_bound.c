@@ -25,6 +25,7 @@ __thread bool sc_deep_bound_is_due;
  * the number is valid as long as no object was closed since. */
 static _Atomic unsigned long long objects_done, closed_then;
 
+/* A loaded object whose references are looked through. */
 struct object {
     size_t index;              /* in the loader's list */
     unsigned long long closed; /* objects closed so far, by the loader's count */
@@ -38,12 +39,14 @@ struct object {
 
 /* ---- the loader's list ---- */
 
+/* Returns where the page of the address begins. */
 static uintptr_t page_of(uintptr_t address)
 {
     return address & -(uintptr_t)getpagesize();
 }
 
-/* Stores where the object lies in memory, and which part of it the loader has made read-only. */
+/* Stores where the object lies in memory, and which part the loader has made read-only behind its
+ * relocations (RELRO): the slots of calls may lie there. */
 static void note_segments(struct object *object, const struct dl_phdr_info *info)
 {
     object->range = sc_object_range_in(info);
@@ -62,8 +65,8 @@ struct search {
     size_t left;
 };
 
-/* Describes one loaded object: the one at which the search's count reaches zero. Returns 1 there,
- * to end the walk. */
+/* A visitor of loaded objects: describes the one that the search has counted down to, and ends the
+ * visit there. A name that is too long counts as none. */
 static int describe_if_reached(struct dl_phdr_info *info, size_t size, void *argument)
 {
     struct search *search = argument;
@@ -78,8 +81,8 @@ static int describe_if_reached(struct dl_phdr_info *info, size_t size, void *arg
     return 1;
 }
 
-/* Finds the object with object->index in the loader's list. Returns false if the list is shorter.
- */
+/* Describes the object at place object->index of the loader's list. False: the list has no such
+ * place. The list is walked anew each time, as no object may be bound under the loader's lock. */
 static bool find_object(struct object *object)
 {
     struct search search = {object, object->index};
@@ -100,20 +103,24 @@ enum {
 #error "what does this machine call its relocations?"
 #endif
 
-/* Is the slot filled with the plain address of a symbol? */
+/* Does the relocation fill a slot with the plain address of a symbol, as for a function that the
+ * object calls? One with an addend points into something. */
 static bool is_of_function(const ElfW(Rela) * relocation)
 {
     unsigned type = (unsigned)ELF64_R_TYPE(relocation->r_info);
     return type == FUNCTION_SLOT || ((type == DATA_SLOT || type == WORD) && !relocation->r_addend);
 }
 
+/* Changes the access to the part of the object that the loader has made read-only. False: Linux
+ * refuses. */
 static bool protect_sealed(const struct object *object, int protection)
 {
     return sc_kernel_call(SYS_mprotect, object->sealed.start,
                           object->sealed.end - object->sealed.start, protection) == 0;
 }
 
-/* Makes calls through this slot go to `function`. */
+/* Makes the object's calls through this slot go to `function`. A slot in the read-only part is made
+ * writable for that; where Linux refuses, it stays as it is. */
 static void store_into_slot(const struct object *object, uintptr_t slot, void *function)
 {
     bool is_sealed = sc_object_range_holds(&object->sealed, slot);
@@ -124,17 +131,19 @@ static void store_into_slot(const struct object *object, uintptr_t slot, void *f
         protect_sealed(object, PROT_READ);
 }
 
-/* Does the slot lead to `function`, or is it not bound yet? An unbound slot leads into the object
- * itself, and the first call would bind it. Any other content was stored by the program, a tool, or
- * for another version, and stays. */
+/* Does the slot lead to `function`, as the loader binds it, or to nothing yet? An unbound slot
+ * leads into the object itself, and the first call would bind it. Any other content was stored by
+ * the program, a tool, or for another version, and stays. */
 static bool is_bound_to(const struct object *object, uintptr_t slot, const void *function)
 {
     uintptr_t held = atomic_load_explicit((_Atomic(uintptr_t) *)slot, memory_order_acquire);
     return held == (uintptr_t)function || sc_object_range_holds(&object->range, held);
 }
 
-/* Binds the slot to what dlsym returns while our hooks are in place, if the loader's result is
- * another. */
+/* Binds the slot of this function to the library's hook or wrapper, if dlsym with the object's
+ * handle returns one in place of what the loader finds. An object opened with RTLD_DEEPBIND has
+ * found that first, past the library. Names of which the library has no function are passed over
+ * quickly. */
 static void bind_slot(const struct object *object, uintptr_t slot, const char *name)
 {
     void *found = sc_exported_by_us(name) ? sc_loader_symbol(object->handle, name) : NULL;
@@ -143,8 +152,8 @@ static void bind_slot(const struct object *object, uintptr_t slot, const char *n
         store_into_slot(object, slot, wanted);
 }
 
-/* Searches the object's slots for functions that the library wraps: an object that was opened with
- * RTLD_DEEPBIND has found other ones in place of our wrappers. */
+/* Goes through the object's relocations, and binds the slots of functions that it takes from other
+ * objects to the library's hooks and wrappers. */
 static void bind_each(const struct object *object, const ElfW(Rela) * first, size_t size_bytes,
                       uintptr_t base)
 {
@@ -155,8 +164,10 @@ static void bind_each(const struct object *object, const ElfW(Rela) * first, siz
     }
 }
 
-/* Binds all slots of an object. The loader has relocated the addresses in its dynamic section
- * already. */
+/* Finds the object's tables of symbols and relocations in its dynamic section, and binds the slots
+ * that they name to the library's functions: the words through which the object calls other
+ * objects, and those with addresses of their functions. The loader has relocated the section's
+ * entries already. */
 static void bind_object(struct object *object, const struct link_map *map)
 {
     const void *data = NULL, *calls = NULL;
@@ -194,9 +205,9 @@ static void bind_object(struct object *object, const struct link_map *map)
 
 /* ---- all of them ---- */
 
-/* Binds one object of the list. A handle prevents that it is closed meanwhile; one can be had only
- * when the loader has finished with the object. The program itself has no name, and was not opened.
- */
+/* Binds the slots of one object of the loader's list. A handle keeps the object loaded meanwhile;
+ * there is none for an object that the loader still opens, nor for the program, which has no name.
+ * If another object lies there by now, nothing is done. */
 static void bind_found(struct object *object)
 {
     typedef int close_function(void *handle);
@@ -212,7 +223,9 @@ static void bind_found(struct object *object)
     SC_NEXT(close_function *, "dlclose")(object->handle);
 }
 
-/* Binds all objects that were opened since the last time. */
+/* Binds the slots of all objects that were opened since the last time. The list grows at its end,
+ * so it goes on where it ended. After an object was closed it begins anew, and if that happens
+ * meanwhile the next time does. */
 static void bind_new(void)
 {
     struct object object = {.index = 0};
@@ -229,7 +242,9 @@ static void bind_new(void)
     atomic_store(&objects_done, object.index);
 }
 
-/* Binds the objects that were loaded since the last time. */
+/* Binds the objects that were opened since the last time to the library's functions: this thread
+ * has opened one with RTLD_DEEPBIND, and now looks something up. errno stays, as the program's call
+ * must not change it. */
 void sc_deep_bound_bind(void)
 {
     int error = errno;

@@ -24,10 +24,10 @@
 #include "interpose/guard/door.h"
 #include "interpose/missed/cupti_doors.h"
 
-/* Is our wrapper the only function of that name? Then there is no driver, and our exported wrapper
- * must not make the program believe that there is. The failed look-up of the next one has set
- * dlerror(), and its NULL is what the program gets. The look-up must not be a tail call, since this
- * object has to be its caller. */
+/* Is the library's wrapper the only function of that name, so that there is no driver? The wrapper
+ * must not make the program believe that there is one. The failed look-up of the next one has set
+ * dlerror(), as the program expects with NULL. It must not be a tail call: this object has to be
+ * its caller. */
 static bool is_only_ours(const char *name)
 {
     if (!sc_driver_wraps(name) || sc_driver_attach(NULL))
@@ -37,14 +37,17 @@ static bool is_only_ours(const char *name)
     return !behind_us;
 }
 
+/* Does the name begin as those of the CUDA driver and CUPTI do? All others are looked for among
+ * hooks of libc. */
 static bool is_of_cuda(const char *name)
 {
     return name[0] == 'c' && name[1] == 'u';
 }
 
-/* Returns what the program gets for a function with the name of one of the driver's. What was found
- * may belong to another library with functions of the same names: then it is returned. A handle of
- * the program itself finds our wrappers first. */
+/* Returns what the program gets for a function with a name like the driver's, of which `found` is
+ * the real look-up's result: the wrapper if it is the driver's, `found` if it belongs to another
+ * library with such names, NULL if there is no driver. A handle of the program itself finds the
+ * wrapper first. */
 static void *driver_symbol(void *handle, const char *name, void *found)
 {
     if (sc_unlikely(sc_cupti_doors_is_cupti(name)))
@@ -56,31 +59,33 @@ static void *driver_symbol(void *handle, const char *name, void *found)
     return sc_driver_wrapper_of(found);
 }
 
-/* Is it a function that a tool looks up in each library which it loads, so also in this one? Such a
- * function of ours is no hook, and the program must not get it. */
+/* Is it a function that a tool looks up in each library that it loads, this one included? The
+ * library's function of that name is meant for the tool; a program that asks for the name must not
+ * get it. */
 static bool is_no_hook(const char *name)
 {
     return sc_exported_is(name, "InitializeInjection") ||
            sc_exported_is(name, "__asan_default_options");
 }
 
-/* Returns true if the hook has no function to call, because this libc lacks it. Then a program that
- * asks whether the function exists gets NULL. The failed look-up has set dlerror(). This is not
- * checked within another look-up, as an allocator may make one. */
+/* Has the hook of this name no function to call, because this libc lacks it? Then a program that
+ * asks whether the function exists gets NULL; the failed look-up has set dlerror(). Not within
+ * another look-up, as an allocator that starts may make one. */
 static bool has_no_function(const char *name, const void *hook)
 {
     return hook && !sc_loader_is_looking() && sc_loader_is_absent(name) &&
            !sc_loader_dlsym()(RTLD_NEXT, name);
 }
 
+/* Does the library hook this name, while libc has no such function? */
 static bool is_absent(const char *name)
 {
     return has_no_function(name, sc_exported_by_us(name));
 }
 
-/* Returns what the program gets for a libc function through a handle: our hook, but only if the
- * hook itself would call what was found. Otherwise it is a function of that name of another library
- * or interposer, or of another version, and the program asked for that one. */
+/* Returns what the program gets for a libc function that it has `found` through a handle: the
+ * library's hook, but only if the hook itself would call what was found. Otherwise the function is
+ * another library's, or of another version, and the program asked for that one. */
 static void *hook_of(const char *name, void *found)
 {
     void *hook = is_no_hook(name) ? NULL : sc_exported_by_us(name);
@@ -89,7 +94,8 @@ static void *hook_of(const char *name, void *found)
     return hook && sc_loader_real(name) == found ? hook : found;
 }
 
-/* Returns the answer for a real handle, for which it does not matter who asks. */
+/* Returns what dlsym returns for a handle of an object, in place of what the real one has found. It
+ * does not matter there who asks, so this need not be a tail call. */
 static __attribute__((noinline)) void *replaced(void *handle, const char *name, void *found)
 {
     if (!found)
@@ -97,18 +103,24 @@ static __attribute__((noinline)) void *replaced(void *handle, const char *name, 
     return is_of_cuda(name) ? driver_symbol(handle, name, found) : hook_of(name, found);
 }
 
-/* Is it a handle of an object, and none of the two pseudo-handles, by which the caller's place in
- * the search order counts? */
+/* Is it a handle of an object? The two pseudo-handles, RTLD_DEFAULT and RTLD_NEXT, are looked up by
+ * the caller's place in the search order, which only a tail call of the real function keeps. */
 static bool is_real(const void *handle)
 {
     return handle != RTLD_DEFAULT && handle != RTLD_NEXT;
 }
 
+/* Is it a function of CUPTI that the caller would find in this library alone? Then there is no
+ * CUPTI, and the program gets NULL. */
 static bool is_only_our_cupti(const char *name, const void *caller)
 {
     return sc_cupti_doors_is_cupti(name) && sc_cupti_doors_only_ours(name, caller);
 }
 
+/* Hook of dlopen. The code that is loaded may set its own handler of SIGSEGV by a system call, so
+ * the guard of pages has to look again. An object opened with RTLD_DEEPBIND finds the driver and
+ * libc before this library. Its references are bound anew at the thread's next look-up, since this
+ * call must end as a tail call. */
 SC_EXPORT void *dlopen(const char *file, int mode)
 {
     typedef void *open_function(const char *file, int mode);
@@ -119,6 +131,9 @@ SC_EXPORT void *dlopen(const char *file, int mode)
     return SC_NEXT(open_function *, "dlopen")(file, mode);
 }
 
+/* Hook of dlsym: returns the library's hooks and wrappers in place of what they stand for. With
+ * RTLD_DEFAULT the real one finds them itself; there NULL is returned for a function that only this
+ * library has. With both pseudo-handles the real one is tail-called, as it looks at its caller. */
 SC_EXPORT void *dlsym(void *restrict handle, const char *restrict name)
 {
     sc_deep_bound_settle();
@@ -133,8 +148,9 @@ SC_EXPORT void *dlsym(void *restrict handle, const char *restrict name)
     return real(handle, name);
 }
 
-/* Returns our hook for dlvsym(RTLD_DEFAULT), which finds no function without a version, such as
- * ours, or NULL if there is none. The first libc in the search is everybody's, also ours. */
+/* Returns the library's hook for dlvsym(RTLD_DEFAULT), which asks for a version and so finds no
+ * function of this library, since its functions have none. NULL: there is no hook, or what the
+ * look-up finds is not the function that the hook would call. */
 static __attribute__((noinline)) void *default_hook(const char *name, const char *version)
 {
     void *hook = sc_exported_by_us(name);
@@ -144,6 +160,8 @@ static __attribute__((noinline)) void *default_hook(const char *name, const char
     return found && sc_loader_real(name) == found ? hook : NULL;
 }
 
+/* Hook of dlvsym, as that of dlsym, for look-ups of a function in a given version. The real one is
+ * tail-called with a pseudo-handle, as it looks at its caller. */
 SC_EXPORT void *dlvsym(void *restrict handle, const char *restrict name,
                        const char *restrict version)
 {

@@ -14,7 +14,9 @@
 
 #include "common/poison.h"
 
-/* Returns the wrapper in place of a driver's function that the program has asked for. */
+/* Puts the wrapper in place of the driver's function that cuGetProcAddress has found, so that the
+ * program's calls come to the library. `version`: the CUDA version that was asked for, which tells
+ * the program's runtime. */
 static CUresult answer_with_wrapper(CUresult result, void **function, int version)
 {
     sc_driver_note_version(version);
@@ -23,12 +25,15 @@ static CUresult answer_with_wrapper(CUresult result, void **function, int versio
     return result;
 }
 
+/* Wrapper of cuGetProcAddress, of CUDA 11.3: finds the driver's function, and returns its wrapper.
+ */
 CUresult cuGetProcAddress(const char *name, void **function, int version, cuuint64_t flags)
 {
     SC_WRAPPER(cuGetProcAddress);
     return answer_with_wrapper(real(name, function, version, flags), function, version);
 }
 
+/* Wrapper of cuGetProcAddress as of CUDA 12, which also tells why it found nothing. */
 CUresult cuGetProcAddress_v2(const char *name, void **function, int version, cuuint64_t flags,
                              CUdriverProcAddressQueryResult *status)
 {
@@ -36,6 +41,7 @@ CUresult cuGetProcAddress_v2(const char *name, void **function, int version, cuu
     return answer_with_wrapper(real(name, function, version, flags, status), function, version);
 }
 
+/* Wrapper of cuInit: when the driver has come up, the library does. */
 CUresult cuInit(unsigned flags)
 {
     SC_WRAPPER(cuInit);

@@ -17,7 +17,8 @@
 /* The driver calls this within cuInit, and ignores the result. cuda.h does not declare it. */
 SC_EXPORT int InitializeInjection(void);
 
-/* Finds what the program itself would find by that name. */
+/* Finds what the program itself would find by that name, without regard to the library's hook of
+ * dlsym. The search may fail; dlerror() is cleared then, which the program has not caused. */
 static void *find_for_program(const char *name)
 {
     void *program = dlopen(NULL, RTLD_LAZY);
@@ -28,15 +29,17 @@ static void *find_for_program(const char *name)
     return found;
 }
 
-/* If the library is preloaded the program finds its functions, cuInit at least unless it has a stub
- * of its own. An injected library is not visible to the program. */
+/* Is this copy of the library preloaded? Then the program finds its functions: cuInit, unless the
+ * program has a stub of its own, and in any case InitializeInjection. A library that the driver has
+ * loaded is not visible to the program. */
 bool sc_is_preloaded(void)
 {
     return find_for_program("cuInit") == (void *)cuInit ||
            find_for_program("InitializeInjection") == (void *)InitializeInjection;
 }
 
-/* Is another copy of the library preloaded, from another file? */
+/* Is another copy of the library preloaded, from another file? The injected one must not work
+ * beside it. */
 static bool find_preloaded_copy(void)
 {
     Dl_info where;
@@ -46,8 +49,9 @@ static bool find_preloaded_copy(void)
     return slash && strncmp(slash + 1, "libsafecopy", strlen("libsafecopy")) == 0;
 }
 
-/* Starts the library where CUDA_INJECTION64_PATH names it: the CUDA driver calls this. There the
- * library works without hooks of the C library, so what needs hooks is switched off. */
+/* Starts the library where CUDA_INJECTION64_PATH names it: the driver calls this within cuInit. A
+ * preloaded library, this one or another copy, works already. Otherwise no hook of libc is called,
+ * and calls are only seen when they are made: what needs more is switched off. 1: no error. */
 int InitializeInjection(void)
 {
     if (sc_is_preloaded() || find_preloaded_copy())
@@ -57,7 +61,8 @@ int InitializeInjection(void)
         return 1;
     sc_process_note_alone();
     sc_unwind_note_alone();
-    /* Options off that need hooks of libc's, or work before the driver's call. */
+    /* These need hooks of libc, or work before the driver's call. */
+
     sc_options.guard = false;
     sc_options.snapshot_max_bytes = 0;
     sc_options.pinned = SC_PINNED_DRIVER;

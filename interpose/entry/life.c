@@ -82,7 +82,7 @@ static bool tells_no_use;          /* verbosity=2, and this process is no forked
 
 /* ---- start ---- */
 
-/* Prints a line about the options, unless verbosity=0. */
+/* Prints a line about the options or suppressions on stderr, unless verbosity=0. */
 static void say_line(void *context, const char *line)
 {
     const struct sc_options *options = context;
@@ -92,7 +92,8 @@ static void say_line(void *context, const char *line)
 
 static char *first_options; /* a program may overwrite its environment, as setproctitle does */
 
-/* Keeps the options as they are at the start, since the program may change its environment. */
+/* Copies the options as they are when the library is loaded. They are read when CUDA is used, and
+ * the program may change its environment or overwrite it before. */
 static void keep_options(void)
 {
     const char *text = getenv("SAFECOPY_OPTIONS");
@@ -109,8 +110,10 @@ static const char *options_text(void)
     return text ? text : first_options;
 }
 
-/* Reads the options, and starts what they ask for. In a setuid program mode is off: it must not
- * trust the environment, and the loader would not preload the library anyway. */
+/* Reads the options, and starts what they ask for: once, at the first sign of CUDA. In a setuid
+ * program mode is off: it must not trust the environment, and the loader would not preload the
+ * library anyway. Options that cannot be right make the run fail if strict=1 asks for that. Without
+ * memory for the tables the library does nothing. */
 static void read_options(void)
 {
     sc_options_defaults(&sc_options);
@@ -144,8 +147,9 @@ static void read_options(void)
                    judges);
 }
 
-/* Finds the functions for waits until a time. They lead through our own hooks, like all waits of
- * the library's. */
+/* Finds the functions by which the library waits until a time (pthread_cond_clockwait and the
+ * like), if this C library has them: libc's own under a sanitizer, which would report races
+ * otherwise; else through the library's own hooks, like all its waits. */
 static void find_clock_waits(void)
 {
     sc_cond_clockwait_function *cond =
@@ -155,9 +159,9 @@ static void find_clock_waits(void)
     sc_deadlines_use(cond, sc_loader_real("sem_clockwait") ? sem_clockwait : NULL);
 }
 
-/* Starts the library once, on the first thread that comes. A thread in a constructor, which holds
- * the loader's lock, may wait for `started`. So everything that takes that lock comes after
- * pthread_once. */
+/* Starts the library at the first sign of CUDA, once. A thread in a constructor, which holds the
+ * loader's lock, may wait for `started` here. So whatever takes that lock comes after pthread_once,
+ * and may be done by several threads. */
 void sc_life_start(void)
 {
     SC_KEEP_ERRNO();
@@ -168,7 +172,7 @@ void sc_life_start(void)
         sc_unwind_start(&sc_options);
 }
 
-/* Opens the report, with the versions and the devices of this run. */
+/* Opens the report, whose first line says the versions and the devices of this run. */
 static void open_report(void)
 {
     static char names[DEVICES_MAX][DEVICE_NAME_BYTES];
@@ -191,7 +195,9 @@ static void open_report(void)
 
 static void at_cuda_exit(int status, void *argument);
 
-/* Opens the report, and makes wrappers and hooks active: the driver is initialised. */
+/* Opens the report, starts what watches for the whole run, and makes wrappers and hooks active at
+ * last: the driver is initialised. A library without a preload has started the audit (its use of
+ * CUPTI) already. */
 static void become_active(void)
 {
     SC_TRACE("cuda-up");
@@ -206,15 +212,18 @@ static void become_active(void)
     sc_process_uses_cuda(sc_current_call_may_be_known());
 }
 
-/* Waits for the lock, UP_MAX_NS at most. Coming up takes the loader's lock, which a constructor
- * that calls cuInit has already. So it does not wait for ever, and goes on before we are up. */
+/* Takes the lock, and waits for it a second at most. The thread that brings the library up may wait
+ * for the loader's lock, which a constructor that calls cuInit has already: such a thread goes on
+ * before the library is up. */
 static int lock_in_time(pthread_mutex_t *lock) SC_TRY_ACQUIRES(0, *lock)
 {
     struct timespec until = sc_deadline_in(UP_MAX_NS);
     return sc_lock_until(lock, &until);
 }
 
-/* Activates the library on the first thread that comes; other threads wait a limited time. */
+/* Makes the library active on the first thread that comes; others wait until it is, for a limited
+ * time. Without a driver it stays inactive. Lines of memory are started without the lock, as that
+ * creates a thread. */
 static void come_up_once(void)
 {
     if (!sc_driver_attach(NULL)) /* waits while another thread fills the table */
@@ -231,8 +240,9 @@ static void come_up_once(void)
         sc_memory_lines_start();
 }
 
-/* Starts what needs the driver, once: after cuInit has succeeded, or, without wrappers, at calls
- * that CUPTI reports. */
+/* Makes the library active once the driver is initialised: called after cuInit has succeeded, or,
+ * without wrappers, at calls that CUPTI reports. Left out in a call of libcupti's, which itself
+ * calls cuInit while the library comes up. */
 void sc_life_cuda_is_up(void)
 {
     if (sc_likely(atomic_load_explicit(&up, memory_order_acquire)) || !sc_process_wants_wrappers())
@@ -275,6 +285,8 @@ static void prepare_child(void)
 typedef pid_t fork_function(void);
 
 SC_EXPORT pid_t _Fork(void);
+/* Hook of _Fork, which runs no handlers of fork, so the library's is called here. It may be called
+ * in a signal handler. */
 SC_EXPORT pid_t _Fork(void)
 {
     pid_t child = SC_NEXT(fork_function *, "_Fork")();
@@ -286,23 +298,29 @@ SC_EXPORT pid_t _Fork(void)
 
 /* ---- exit ---- */
 
-/* Returns an exit status as the parent sees it: exit(256) is success. */
+/* Returns an exit status as the parent process sees it: exit(256) is success. */
 static int status_outside(int status)
 {
     return status & 0xff;
 }
 
+/* Has this very process used CUDA under the library? Not a child of vfork, which shares its memory
+ * and must not end or report anything of it. */
 bool sc_life_is_ours(void)
 {
     return atomic_load(&up) && sc_process_is_owner();
 }
 
+/* Stores the totals of freed memory that was kept for the device. This takes the tracker's lock, so
+ * it is a function that can be left at the end of the process. */
 static void store_hold_totals(void *holds)
 {
     *(struct sc_hold_totals *)holds = SC_TRACKED(sc_holds_totals(track.holds));
 }
 
-/* Returns what the last line of the report says about the whole run. */
+/* Collects what the report's summary line says about the whole run. If a signal handler has
+ * interrupted a thread with a lock of the library, the totals behind the tracker's lock are left
+ * out. */
 static struct sc_report_totals totals_of(int status, bool final)
 {
     struct sc_hold_totals holds = {0};
@@ -324,7 +342,7 @@ static struct sc_report_totals totals_of(int status, bool final)
     return totals;
 }
 
-/* Prints the trace of a debug build. */
+/* Prints what a debug build has traced, if verbosity=3 asks for it. */
 static void print_trace(void)
 {
     if (sc_options.verbosity < 3)
@@ -335,7 +353,10 @@ static void print_trace(void)
         sc_report_say(NULL, "verbosity=3: this build has no trace; one of `make DEBUG=1` has");
 }
 
-/* Writes a `summary` line. `final`: it is the last one. `asks`: the driver may be asked. */
+/* Writes a `summary` line. `final`: it is the last one. `asks`: the driver may be asked about
+ * memory. A statement that was drawn earlier, while the driver still could be asked, is preferred.
+ * The loader's lock is not taken by a thread that a handler has interrupted within a lock of the
+ * library. */
 static void write_summary(int status, bool final, bool asks)
 {
     struct sc_report_totals totals = totals_of(status, final);
@@ -353,8 +374,9 @@ static void write_summary(int status, bool final, bool asks)
     print_trace();
 }
 
-/* Writes the last summary; with `comes_again` a preliminary one, since memory that is never freed
- * will only be known later. */
+/* Writes the summary of the run. With `comes_again` a preliminary one, since memory that is never
+ * freed will only be known behind the program's destructors; the driver is asked now, as it may be
+ * gone then. Otherwise the last one, once. */
 static void sum_up_run(int status, bool asks, bool comes_again)
 {
     if (comes_again) {
@@ -366,13 +388,15 @@ static void sum_up_run(int status, bool asks, bool comes_again)
         write_summary(status, true, asks);
 }
 
+/* Writes a summary of the run so far, for safecopy_dump; the process goes on. The driver is not
+ * asked: the thread may be within it. */
 void sc_life_dump(void)
 {
     write_summary(UNKNOWN, /*final*/ false, /*asks*/ false);
 }
 
-/* Writes a statement of all memory into the buffer of the question. Its length is 0 if there is
- * none. */
+/* Writes a statement of the memory that is held, as JSON, into the caller's buffer. Its length is 0
+ * if there is none, or if it does not fit. */
 void sc_life_memory(void *question)
 {
     struct sc_life_question *of = question;
@@ -381,8 +405,8 @@ void sc_life_memory(void *question)
     sc_memory_lines_free(memory);
 }
 
-/* Calls the function at the end of the process. The thread may have a stack of a few KB, since a
- * signal handler may end the process after a stack overflow. */
+/* Calls the function at the end of the process, on a stack with enough room: a signal handler on a
+ * stack of a few KB may end the process, or one after a stack overflow. */
 static void call_at_last(sc_spare_function *function, void *argument)
 {
     if (sc_thread_stack_has_room(LAST_ROOM_BYTES))
@@ -397,19 +421,23 @@ struct ending {
     bool unsubscribe; /* the driver can still be asked: its exit handlers have not run */
 };
 
+/* Stops showing hazards to tools (NVTX). This may wait for a lock, so it is a function that can be
+ * left at the end of the process. */
 static void stop_showing(void *unused)
 {
     (void)unused;
     sc_nvtx_stop();
 }
 
-/* Stops the library's threads, gives the last verdicts, and writes the summary. */
+/* Stops the library's threads, gives the last verdicts on hazards, and writes the summary. A signal
+ * handler may end the process that has interrupted code with a lock of the library
+ * (sc_library_lock_depth): whatever takes locks is left out then. */
 static void end_all(void *argument)
 {
     struct ending *ending = argument;
     sc_audit_close();
     sc_memory_lines_stop();
-    if (!sc_library_lock_depth) { /* or else a signal handler interrupted us: the locks are taken */
+    if (!sc_library_lock_depth) {
         sc_reaper_stop();
         sc_guard_process(SC_GUARD_ENDS);
         sc_copy_times_stop();
@@ -423,9 +451,9 @@ static void end_all(void *argument)
     sum_up_run(ending->status, ending->unsubscribe, ending->unsubscribe && sc_options.leaks);
 }
 
-/* Concludes the process, and returns the status to exit with. Only the process that has used CUDA
- * writes anything: a child of vfork shares its memory but not its pid. A cancelled thread may end
- * the process as well. */
+/* Writes all that is still to be reported, at the end of the process; returns the status to exit
+ * with. Only the process that has used CUDA writes anything: a child of vfork shares its memory but
+ * not its pid. A cancelled thread may end the process as well, and must not be ended in here. */
 static int conclude_process(int status, bool unsubscribe)
 {
     SC_TRACE("conclude status", status);
@@ -438,7 +466,8 @@ static int conclude_process(int status, bool unsubscribe)
     return ending.status;
 }
 
-/* Concludes the process, and makes wrappers and hooks inactive. */
+/* Concludes the process after the driver's exit handlers have run, so that the driver is not asked;
+ * then makes wrappers and hooks inactive. Returns the status to exit with. */
 static int end_process(int status)
 {
     int final_status = conclude_process(status, /*unsubscribe*/ false);
@@ -447,10 +476,10 @@ static int end_process(int status)
     return final_status;
 }
 
-/* Writes the summary when the process ends, while the driver still works. Registered after the
- * driver's own exit handlers, so it runs before them. So the device can still be asked, and threads
- * that go on calling CUDA find everything in place. Hooks stay active after it: what destructors
- * free in flight is held until the process has ended. */
+/* An exit handler: concludes the process while the driver still works. Registered after the
+ * driver's own handlers, so it runs before them, and the device can still be asked. Hooks stay
+ * active: what destructors free in flight is held until the process has ended. exit() from a
+ * handler only changes the status. */
 static void at_cuda_exit(int status, void *argument)
 {
     (void)argument;
@@ -475,9 +504,9 @@ static void report_unreached(int status)
                       "was protected or looked for (docs/limits.md)");
 }
 
-/* Reports, if nothing was seen in this process, that CUDA was used without the library, or says
- * (verbosity=2) that it was not used. Only a copy of the library that the program uses says so,
- * since another copy may see calls. */
+/* Reports, if no call came through this library, that CUDA was used all the same, or with
+ * verbosity=2 that it was not used. Only a copy of the library that the program uses says so, since
+ * another copy may see calls. */
 static void report_nothing_seen(int status)
 {
     if (atomic_load(&up) || !(sc_process_is_alone() || sc_is_preloaded()))
@@ -489,7 +518,7 @@ static void report_nothing_seen(int status)
 }
 
 /* Reports memory that was never freed (SC601). Not if a signal handler ends the process that has
- * interrupted code with a lock of the library's. */
+ * interrupted code with a lock of the library: it would wait for its own thread. */
 static void report_never_freed(void *unused)
 {
     (void)unused;
@@ -497,9 +526,10 @@ static void report_never_freed(void *unused)
         sc_never_freed_report();
 }
 
-/* Writes the summary at the very end of the process, and ends it with the status that strict=1 asks
- * for. This is the exit handler that was registered first, so it runs last. Late hazards can still
- * change the status. */
+/* The exit handler that was registered first, so it runs last: writes the final summary, with
+ * memory that nobody has freed (if leaks=1), and gives the process the status that strict=1 asks
+ * for. Without a preload the frees of destructors are not seen. exit() from a handler only changes
+ * the status. */
 static void at_exit(int status, void *argument)
 {
     (void)argument;
@@ -513,6 +543,8 @@ static void at_exit(int status, void *argument)
         exit(final_status);
 }
 
+/* The handler of quick_exit that was registered first, so it runs last: concludes the process. The
+ * status can only be changed by ending the process at once. */
 static void at_quick_exit_last(void)
 {
     int final_status = end_process(quick_status);
@@ -522,41 +554,50 @@ static void at_quick_exit_last(void)
 
 typedef void exit_function(int status);
 
+/* Calls the real _exit or the like, which does not return, whatever its type says. */
 static __attribute__((noreturn)) void call_real_exit(exit_function *real, int status)
 {
     real(status);
     __builtin_unreachable();
 }
 
+/* Concludes the process before a call that ends it without exit handlers. Returns the status to end
+ * with. */
 int sc_life_finish(int status)
 {
     return end_process(status_outside(status));
 }
 
+/* Hook of _exit, which runs no exit handlers: the summary is written before. */
 SC_EXPORT void _exit(int status)
 {
     call_real_exit(SC_NEXT(exit_function *, "_exit"), sc_life_finish(status));
 }
 
+/* Hook of _Exit, which runs no exit handlers: the summary is written before. */
 SC_EXPORT void _Exit(int status)
 {
     call_real_exit(SC_NEXT(exit_function *, "_Exit"), sc_life_finish(status));
 }
 
+/* Hook of quick_exit: notes the status for the handler above, which is not told it. */
 SC_EXPORT void quick_exit(int status)
 {
     quick_status = status_outside(status);
     call_real_exit(SC_NEXT(exit_function *, "quick_exit"), status);
 }
 
+/* Waits until tools were shown all hazards (NVTX). This may wait for a lock, so it is a function
+ * that can be left at the end of the process. */
 static void show_all(void *unused)
 {
     (void)unused;
     sc_nvtx_await();
 }
 
-/* Writes what must not be lost, before a call that may end the process. A child of vfork goes on as
- * another process, and has nothing to write. */
+/* Writes to disk what was found, before a call that may end or replace the process (exec, abort). A
+ * child of vfork goes on as another process, and has nothing to write. A thread that a handler has
+ * interrupted within a lock of the library would wait for itself. */
 void sc_life_may_vanish(void)
 {
     SC_KEEP_ERRNO();
@@ -571,20 +612,24 @@ void sc_life_may_vanish(void)
 /* The exit status by which a shell shows SIGABRT. */
 enum { ABORTED = 128 + SIGABRT };
 
+/* Prints on stderr how many hazards were found so far. */
 static void print_findings(void)
 {
     struct sc_report_totals totals = totals_of(ABORTED, false);
     sc_report_say_aborting(&totals);
 }
 
-/* Prints what was found, as the program aborts. An abort by halt_on_error has been explained
- * already. */
+/* Prints what was found as the program aborts, since no summary will come. An abort by
+ * halt_on_error was explained already. With a lock of the library held by the interrupted thread
+ * nothing is said. */
 static void say_aborting(void)
 {
     if (!sc_library_lock_depth && !sc_options.halt_on_error && sc_life_is_ours())
         print_findings();
 }
 
+/* Writes what must not be lost when the program calls abort: what was in flight, hazards that are
+ * not on disk yet, and their count. `site`: where abort was called. */
 static void note_abort(void *site)
 {
     sc_postmortem_write_on_abort(site);
@@ -594,6 +639,7 @@ static void note_abort(void *site)
 
 typedef void abort_function(void);
 
+/* Hook of abort, which runs no exit handlers: what was found is written before. */
 SC_EXPORT void abort(void)
 {
     call_at_last(note_abort, SC_SITE());
@@ -601,13 +647,16 @@ SC_EXPORT void abort(void)
     __builtin_unreachable();
 }
 
-/* Will the options want the library to work? They are only read when CUDA is used: until then
- * nobody is told of mistakes. */
+/* Do the options let the library work? Asked before CUDA is used. They are fully read only then, so
+ * that a process that never uses CUDA is told of no mistakes in them. In a setuid program they are
+ * not trusted. */
 static bool wants_to_work(void)
 {
     return sc_options_find_choice(options_text(), "mode") != SC_MODE_OFF && !getauxval(AT_SECURE);
 }
 
+/* Prepares what must be in place before CUDA is used: whether signals are shared with the program,
+ * and whether the end of a process without CUDA is told (verbosity=2). */
 static void begin_by_options(void)
 {
     bool works = wants_to_work();
@@ -615,12 +664,16 @@ static void begin_by_options(void)
     sc_guard_process(works ? SC_GUARD_STARTS : SC_GUARD_STARTS_UNWANTED);
 }
 
+/* Is the library off in this process? Once CUDA is used it is not; before, the environment says. */
 bool sc_life_is_off(void)
 {
     return !atomic_load(&up) && !wants_to_work();
 }
 
-/* Starts the library: the loader calls this when the library is loaded, before main. */
+/* Begins when the library is loaded, before main: keeps the options, the label that a test has left
+ * in the environment, the files behind descriptors, and the list of processes in which `safecopy
+ * run` finds this one. The handlers of exit are registered before anybody else's, so that they run
+ * last. */
 static __attribute__((constructor)) void construct(void)
 {
     keep_options();

@@ -18,16 +18,16 @@
  * environment is read for that. */
 bool sc_life_is_off(void);
 
-/* Returns true if this process itself (and not its parent before a fork) has used CUDA while the
- * library was watching. */
+/* Returns true if this process itself has used CUDA while the library was watching: not its parent
+ * before a fork, nor a child of vfork. */
 bool sc_life_is_ours(void);
 
-/* Writes a `summary` line into the report; the process goes on. */
+/* Writes a `summary` line into the report, of the run so far; the process goes on. */
 void sc_life_dump(void);
 
 /* Writes what memory is held into `json`, as `{"memory":{...}}`. `question`: a struct
- * sc_life_question, whose `length` gets the length, or 0 if the text does not fit. No lock of the
- * library's may be held. */
+ * sc_life_question, a pointer to void since the function may run on another stack. Its `length`
+ * gets the text's length, or 0 if the text does not fit. No lock of the library's may be held. */
 struct sc_life_question {
     char *json;
     size_t size;

@@ -30,7 +30,8 @@ enum { STOP_MS = 500, OPEN_MS = 10 * 1000, AGAIN_MS = 100 };
 static _Atomic bool is_writing;
 static _Atomic bool is_asked; /* the signal asks for a line */
 
-/* Are any signals blocked, as in a signal handler? */
+/* Are any signals blocked, as in a signal handler? Such a handler may have interrupted the driver.
+ */
 static bool has_blocked_signals(void)
 {
     uint64_t mask = 0;
@@ -38,8 +39,9 @@ static bool has_blocked_signals(void)
     return mask != 0;
 }
 
-/* Returns false if the thread was interrupted within the driver, or runs a host function: it would
- * wait for itself. */
+/* May this thread call the driver? Not if it may have been interrupted within the driver, or within
+ * the library, or runs a function that the driver has called: it would wait for a lock that it
+ * holds itself. The library's own threads always may. */
 bool sc_memory_lines_may_ask(void)
 {
     if (sc_library_lock_is_library_thread())
@@ -48,8 +50,9 @@ bool sc_memory_lines_may_ask(void)
            !sc_host_functions_is_here() && !has_blocked_signals();
 }
 
-/* Returns NULL with memory=off, if there is no memory, or if the thread holds a lock of the
- * library's, which may be the ledger's. */
+/* Makes a statement of the memory that the process has. `asks`: the driver may be asked, if this
+ * thread may. NULL with memory=off, without memory for it, or if the thread holds a lock of the
+ * library, which may be the ledger's (the record of who has which memory). The caller frees it. */
 struct sc_statement *sc_memory_lines_draw(bool asks)
 {
     bool is_on =
@@ -62,24 +65,28 @@ struct sc_statement *sc_memory_lines_draw(bool asks)
     return statement;
 }
 
+/* Frees a statement; NULL does nothing. */
 void sc_memory_lines_free(struct sc_statement *statement)
 {
     sc_pages_unmap(statement, sizeof *statement);
 }
 
-/* Wakes the thread, which also waits for news of memory that is unaccounted for. */
+/* Wakes the thread that writes memory lines. It sleeps on the count of news about memory that is
+ * unaccounted for, so one is counted. */
 static void wake_thread(void)
 {
     atomic_fetch_add(&sc_unaccounted_news, 1);
     sc_kernel_call(SYS_futex, &sc_unaccounted_news, FUTEX_WAKE_PRIVATE, 1);
 }
 
+/* Returns when the next line is due; never, if memory_every asks for none. */
 static uint64_t next_line_ns(void)
 {
     return sc_options.memory_every_ns ? sc_now_ns() + sc_options.memory_every_ns : UINT64_MAX;
 }
 
-/* Sleeps until `until_ns`, or until the count of news is no longer `news`. */
+/* Sleeps until `until_ns` (UINT64_MAX: without limit), or until the count of news is no longer
+ * `news`. A signal may end the sleep, as this thread lets signals in only here. */
 static void sleep_once(uint32_t news, uint64_t until_ns)
 {
     uint64_t now_ns = sc_now_ns();
@@ -91,8 +98,10 @@ static void sleep_once(uint32_t news, uint64_t until_ns)
     sc_library_threads_unblock_signals();
 }
 
-/* Asks about unaccounted memory, and writes a `memory` line if one is due. Returns true if it
- * should ask again soon. */
+/* Asks the driver about memory that is unaccounted for, and writes a `memory` line if one is due,
+ * by time or by signal. Returns whether to ask again soon. `is_writing` tells the end of the
+ * process to wait for this; once the end has begun (sc_unaccounted_stops), the driver is not
+ * called. */
 static bool look_once(uint64_t *line_ns)
 {
     atomic_store(&is_writing, true);
@@ -111,8 +120,9 @@ static bool look_once(uint64_t *line_ns)
     return is_restless;
 }
 
-/* Runs the thread that writes lines of memory at intervals and on a signal. After a noted call it
- * also asks what the driver has taken for itself. */
+/* The thread that writes lines of memory at intervals and on a signal. After a call that may change
+ * it, it also asks what memory the driver has taken for itself. The count of news is read before
+ * the look, so that later news ends the sleep at once. */
 static void *run_thread(void *unused)
 {
     SC_CARRY();
@@ -126,6 +136,7 @@ static void *run_thread(void *unused)
     return unused;
 }
 
+/* The handler of memory_signal: asks the thread for a line. */
 static void on_signal(int unused)
 {
     (void)unused;
@@ -133,8 +144,8 @@ static void on_signal(int unused)
     wake_thread();
 }
 
-/* Installs the handler of memory_signal. If the program has set an action of its own (ignoring
- * included), that stays. */
+/* Installs the handler of the signal that memory_signal names. If the program has set an action of
+ * its own (ignoring included), that stays, and the user is told. */
 static void set_handler(void)
 {
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART | SA_ONSTACK}, old;
@@ -147,10 +158,11 @@ static void set_handler(void)
         sc_warning_say("memory_signal: the program has an action for it, which stays");
 }
 
-/* Starts that thread if the options ask for it. Warns if they ask for something impossible. */
+/* Starts the thread that writes memory lines, if the options ask for such lines. A user who asks
+ * for lines that cannot be is told: strict=1 would pass for want of them. */
 void sc_memory_lines_start(void)
 {
-    /* A user who asks for lines that cannot be is told: strict would pass for want of them. */
+
     const char *why = NULL;
     if (!sc_options.memory &&
         (sc_options.leaks || sc_options.memory_every_ns || sc_options.memory_signal))
@@ -166,7 +178,8 @@ void sc_memory_lines_start(void)
     sc_library_threads_start(run_thread, 0);
 }
 
-/* Waits, at the end of the process, a limited time until no line is being written. */
+/* Waits, at the end of the process, until no line is being written: half a second, or longer while
+ * the thread loads NVML, which must not be interrupted by the end. */
 void sc_memory_lines_stop(void)
 {
     const struct timespec pause = {0, MS_IN_NS};

@@ -30,8 +30,9 @@ void sc_memory_lines_stop(void);
  * driver, or runs a host function. */
 bool sc_memory_lines_may_ask(void);
 
-/* Makes a statement of the memory that is held (ledger/statement.h); NULL: memory=off, or there is
- * no memory for it. `asks`: as for sc_balance_draw. Pre: the driver is initialised. */
+/* Makes a statement of the memory that the process has (ledger/statement.h); NULL: memory=off, or
+ * there is no memory for it. `asks`: the driver may be asked, if sc_memory_lines_may_ask. Pre: the
+ * driver is initialised. The caller frees it with sc_memory_lines_free. */
 struct sc_statement *sc_memory_lines_draw(bool asks);
 
 /* Frees the statement. NULL does nothing. */

@@ -17,7 +17,8 @@
 
 #include "common/poison.h"
 
-/* Returns the kind of buffer, as hazards name it. */
+/* Returns the kind of buffer, as hazards name it, of memory of this ledger kind: what is none of
+ * the others is pinned on the host, or the device's. */
 static enum sc_buffer_kind kind_of(const struct sc_statement_account *lost)
 {
     switch (lost->kind) {
@@ -30,7 +31,7 @@ static enum sc_buffer_kind kind_of(const struct sc_statement_account *lost)
     }
 }
 
-/* Describes the hazard SC601 of all blocks that one stack has allocated and that were not freed. */
+/* Makes the hazard SC601 for all blocks that one call stack has allocated and nobody has freed. */
 static struct sc_hazard describe_hazard(const struct sc_statement_account *lost)
 {
     const struct sc_origin origin = sc_origins_get(lost->origin);
@@ -50,7 +51,9 @@ static struct sc_hazard describe_hazard(const struct sc_statement_account *lost)
     };
 }
 
-/* Reports memory that was never freed, at the end of the process. */
+/* Reports memory that was never freed (SC601), one hazard for each call stack, when all exit
+ * handlers have run. With stacks of one frame, buffers of different callers could not be told
+ * apart: nothing is reported then. */
 void sc_never_freed_report(void)
 {
     struct sc_statement *statement = sc_unwind_is_deep() ? sc_pages_map(sizeof *statement) : NULL;

@@ -24,7 +24,7 @@
 
 #include "common/poison.h"
 
-/* Copies the name, cut between UTF-8 characters if it does not fit. */
+/* Copies the program's name for a pool, cut between UTF-8 characters if it does not fit. */
 static void put_name(char name[SC_LEDGER_NAME_BYTES], const char *words)
 {
     size_t length = strnlen(words, SC_LEDGER_NAME_BYTES);
@@ -33,16 +33,21 @@ static void put_name(char name[SC_LEDGER_NAME_BYTES], const char *words)
 
 _Static_assert(SAFECOPY_LABEL_SIZE == SC_LABEL_SIZE, "as the header says");
 
+/* Tells the program whether the library works in it: its version, or 0 if it is off. */
 SC_EXPORT int safecopy_version(void)
 {
     return sc_life_is_off() ? 0 : SAFECOPY_VERSION;
 }
 
+/* Tells the program whether it is watched: it has used CUDA, and is no forked child. */
 SC_EXPORT int safecopy_is_watching(void)
 {
     return sc_life_is_ours();
 }
 
+/* Stores how many hazards were found so far, and returns their number; 0 in a process without CUDA.
+ * Hazards that still wait for a verdict are waited for. `size` is that of the caller's struct,
+ * which may be an older or a newer one. */
 SC_EXPORT uint64_t safecopy_get_counts(struct safecopy_counts *counts, size_t size)
 {
     struct safecopy_counts all = {0};
@@ -59,6 +64,7 @@ SC_EXPORT uint64_t safecopy_get_counts(struct safecopy_counts *counts, size_t si
     return all.hazards;
 }
 
+/* Writes the path of this process's report, and returns its length; "" before CUDA is used. */
 SC_EXPORT size_t safecopy_get_report_path(char *path, size_t size)
 {
     if (size == 0)
@@ -69,31 +75,36 @@ SC_EXPORT size_t safecopy_get_report_path(char *path, size_t size)
     return strlen(path);
 }
 
+/* Labels what the process does from now on (a test, a step), for hazards that are found in it. */
 SC_EXPORT void safecopy_set_label(const char *label)
 {
     sc_annotations_label(label);
 }
 
+/* Labels what the calling thread does from now on, for hazards that are found in it. */
 SC_EXPORT void safecopy_set_thread_label(const char *label)
 {
     SC_KEEP_ERRNO();
     sc_annotations_label_thread(label);
 }
 
+/* Calls and accesses of the calling thread that come too early are no hazards from here on, for
+ * `reason`, which the report tells. */
 SC_EXPORT void safecopy_ignore_begin(const char *reason)
 {
     SC_KEEP_ERRNO();
     sc_annotations_ignore_begin(reason);
 }
 
+/* Ends the latest safecopy_ignore_begin of the thread. */
 SC_EXPORT void safecopy_ignore_end(void)
 {
     sc_annotations_ignore_end();
 }
 
-/* Calls the function on the thread's stack if that has room: a summary takes 13 KB. A thread that
- * is in the driver may hold its locks, for which another thread would wait; so it must not be
- * another thread. */
+/* Calls the function on the thread's stack if that has room: a summary takes 13 KB. Otherwise on
+ * another thread's; but a thread that is in the driver may hold its locks, for which the other
+ * would wait, so such a thread goes on a stack of its own. */
 static void call_with_room(void (*function)(void *argument), void *argument)
 {
     if (sc_thread_stack_has_room(SC_ROOM_BYTES))
@@ -102,12 +113,15 @@ static void call_with_room(void (*function)(void *argument), void *argument)
         sc_spare_stack_call_alone(function, argument);
 }
 
+/* Writes a summary: a function that can run on another stack. */
 static void dump_report(void *unused)
 {
     (void)unused;
     sc_life_dump();
 }
 
+/* Writes a summary of the run so far into the report, behind the hazards that were found until now.
+ */
 SC_EXPORT void safecopy_dump(void)
 {
     if (!sc_life_is_ours())
@@ -117,6 +131,8 @@ SC_EXPORT void safecopy_dump(void)
     call_with_room(dump_report, NULL);
 }
 
+/* Writes what memory the process has into `json`. Returns the text's length; 0 without CUDA. The
+ * driver is asked only if this thread may call it. */
 SC_EXPORT size_t safecopy_get_memory(char *json, size_t size)
 {
     if (size == 0)
@@ -129,6 +145,8 @@ SC_EXPORT size_t safecopy_get_memory(char *json, size_t size)
     return question.length;
 }
 
+/* Notes for the ledger (who has which memory) what an allocator of the program's has reserved, and
+ * used of it. Left out without an owner to name, and where no memory is booked. */
 SC_EXPORT void safecopy_set_pool(const char *owner, int device, uint64_t reserved_bytes,
                                  uint64_t used_bytes, const char *given_back_by)
 {
@@ -146,6 +164,8 @@ SC_EXPORT void safecopy_set_pool(const char *owner, int device, uint64_t reserve
     sc_ledger_note_suballocator(&sc_ledger, &told);
 }
 
+/* Frees memory now that was kept after its free for the device's sake, as far as the device is
+ * done. */
 SC_EXPORT void safecopy_release(void)
 {
     if (sc_life_is_ours())

@@ -8,9 +8,9 @@
 
 #include "common/poison.h"
 
-/* Asks for the current context, which fails if the driver was never initialised. A driver that has
- * been torn down gives the same answer whether it was used or not. But the files of a device are
- * mapped only in a process that has used one. */
+/* Has the process used the driver past the library? The current context is asked for, which fails
+ * if the driver was never initialised. A driver that was torn down gives the same answer whether it
+ * was used or not; but the files of a device are mapped only in a process that has used one. */
 bool sc_unreached_was_used(void)
 {
     CUcontext context = NULL;

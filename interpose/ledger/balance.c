@@ -29,8 +29,8 @@ static struct {
 
 _Static_assert(sizeof(CUuuid) == SC_STATEMENT_UUID_BYTES, "a UUID");
 
-/* Asks for the device's UUID. Returns false if there is none. A MIG instance has a UUID of its own,
- * if the driver can tell. */
+/* Asks for the device's UUID. False if there is none. A MIG instance (a part of a GPU) has a UUID
+ * of its own, if the driver can tell. */
 static bool ask_uuid(CUuuid *uuid, CUdevice device)
 {
     if (sc_real.cuDeviceGetUuid_v2)
@@ -38,7 +38,8 @@ static bool ask_uuid(CUuuid *uuid, CUdevice device)
     return sc_real.cuDeviceGetUuid && sc_real.cuDeviceGetUuid(uuid, device) == CUDA_SUCCESS;
 }
 
-/* Asks at the start for the devices' UUIDs, which identify them in a report of memory. */
+/* Asks for the devices' UUIDs, which identify them in a report of memory. At the start, while the
+ * driver surely may be called; not with memory=off. */
 void sc_balance_start(void)
 {
     int count = 0;
@@ -47,13 +48,14 @@ void sc_balance_start(void)
         devices[i].is_known = ask_uuid(&devices[i].uuid, i);
 }
 
+/* Asks the driver for an attribute of a pool. False: the driver refuses. */
 static bool ask_pool(CUmemoryPool pool, CUmemPool_attribute attribute, uint64_t *value)
 {
     return sc_real.cuMemPoolGetAttribute(pool, attribute, value) == CUDA_SUCCESS;
 }
 
-/* Waits, for a limited time, until no thread asks the driver about pools: a pool that is asked
- * about must not be destroyed. */
+/* Waits, for a limited time, until no thread asks the driver about pools and devices: what is asked
+ * about must not be destroyed meanwhile. */
 void sc_balance_await(void)
 {
     const struct timespec pause = {0, 1000 * 1000};
@@ -61,20 +63,23 @@ void sc_balance_await(void)
         sc_kernel_call(SYS_nanosleep, &pause, NULL);
 }
 
-/* Announces that a pool is about to be destroyed: nobody begins to ask about pools from now on. */
+/* Called before a pool is destroyed: no thread begins to ask the driver about a pool from now on,
+ * and one that is asking is waited for. */
 void sc_balance_pool_leaves(void)
 {
     atomic_fetch_add(&leaving, 1);
     sc_balance_await();
 }
 
+/* Called after a pool was destroyed: the driver may be asked about pools again. */
 void sc_balance_pool_left(void)
 {
     atomic_fetch_sub(&leaving, 1);
 }
 
-/* Asks the driver how much the pool has reserved. No pool may be destroyed meanwhile. An imported
- * one has no attributes. A library that is not preloaded does not see when pools are destroyed. */
+/* Asks the driver how much the pool has reserved and uses. Left out for a pool that may not be
+ * asked: an imported one has no attributes, and one that the ledger no longer has is destroyed. A
+ * library that is not preloaded does not see when pools are destroyed. */
 static void ask_about_pool(struct sc_ledger_pool *pool)
 {
     CUmemoryPool handle = (CUmemoryPool)(uintptr_t)pool->handle;
@@ -91,27 +96,31 @@ static void ask_about_pool(struct sc_ledger_pool *pool)
         pool->reserved_peak_bytes = pool->used.peak_bytes;
 }
 
-/* Returns how large the pool is: what it has reserved, or what is in use if that is not known. */
+/* Returns how large the pool is, by which pools are sorted: what it has reserved, or what is in use
+ * if that is not known. */
 static uint64_t most_of(const struct sc_ledger_pool *pool)
 {
     return pool->reserved_bytes > pool->used.bytes ? pool->reserved_bytes : pool->used.bytes;
 }
 
+/* Asks the driver for an attribute of the memory that the device's graphs have. False: this driver
+ * does not tell. */
 static bool ask_graphs(CUdevice device, CUgraphMem_attribute attribute, uint64_t *value)
 {
     return sc_real.cuDeviceGetGraphMemAttribute &&
            sc_real.cuDeviceGetGraphMemAttribute(device, attribute, value) == CUDA_SUCCESS;
 }
 
-/* Returns a context of the device, or NULL: no other is to get one. */
+/* Returns a context of the device in which the driver can be asked, or NULL: the library must not
+ * make one. */
 static struct sc_context *context_of(CUdevice device)
 {
     struct sc_context *current = sc_contexts_current();
     return current && current->device == device ? current : sc_contexts_on(device);
 }
 
-/* Asks how much memory of the device is free, which is possible only in one of its contexts.
- * Returns false if it is not known. */
+/* Asks how much memory of the device is free, which is possible only in one of its contexts. False:
+ * there is none, or a call may just be ending it (quiet), or the driver refuses. */
 static bool ask_free(CUdevice device, struct sc_statement_place *place)
 {
     struct sc_context *context = context_of(device);
@@ -126,7 +135,8 @@ static bool ask_free(CUdevice device, struct sc_statement_place *place)
     return is_known;
 }
 
-/* Asks the driver how much of the device's memory graphs have reserved, and how much is free. */
+/* Asks the driver how much of the device's memory graphs have reserved and use, and how much is
+ * free. */
 static void ask_about_device(CUdevice device, struct sc_statement_place *place)
 {
     place->knows_graphs =
@@ -138,8 +148,9 @@ static void ask_about_device(CUdevice device, struct sc_statement_place *place)
     place->knows_free = ask_free(device, place);
 }
 
-/* Asks the driver about all pools and devices. The calls are the library's, and must not break a
- * capture. */
+/* Asks the driver about all pools and devices of the statement. `asking` tells calls that destroy a
+ * pool or a context to wait; once such a call is under way (`leaving`) no pool is asked about. The
+ * library's calls must not break a capture. */
 static void ask_driver(struct sc_statement *statement)
 {
     SC_INSIDE();
@@ -152,8 +163,8 @@ static void ask_driver(struct sc_statement *statement)
     atomic_fetch_sub(&asking, 1);
 }
 
-/* Fills in the statement of all memory: what the ledger knows and, with `asks`, what the driver
- * adds. */
+/* Fills in the statement of all memory: what the ledger (the record of who has which memory) knows,
+ * the devices' names, and, with `asks`, what only the driver knows. */
 void sc_balance_draw(struct sc_statement *statement, bool asks)
 {
     SC_KEEP_ERRNO();

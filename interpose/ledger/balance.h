@@ -22,8 +22,9 @@ void sc_balance_start(void);
  * another thread may be in the driver for ever, holding its lock. */
 void sc_balance_draw(struct sc_statement *statement, bool asks);
 
-/* Waits, for 100 ms at most, until no thread asks the driver any more. Called before a context is
- * destroyed, when it is out of the table already. */
+/* Waits, for 100 ms at most, until no thread asks the driver about pools and devices any more.
+ * Called before a context is destroyed, when the context is out of the library's table already, so
+ * that nobody begins to. */
 void sc_balance_await(void);
 
 /* Called around a call that destroys a pool: no thread asks the driver about pools in between. The

@@ -49,6 +49,8 @@ static const struct row {
     [SC_MEMORY_CONTEXT] = {SC_LEDGER_HANDLE, SC_LEDGER_CONTEXTS, false, ON_DEVICE},
 };
 
+/* Returns the number under which the ledger has the device; -1 is the host. Devices beyond the last
+ * number share that one. */
 unsigned sc_booking_place_of_device(int device)
 {
     if (sc_likely((unsigned)device < SC_LEDGER_DEVICES))
@@ -56,7 +58,8 @@ unsigned sc_booking_place_of_device(int device)
     return device < 0 ? SC_LEDGER_HOST : SC_LEDGER_DEVICES - 1;
 }
 
-/* SC_MEMORY_AT. */
+/* Returns the place (a device, or the host) of a location that SC_MEMORY_AT has packed into a word.
+ */
 static unsigned place_at(uintptr_t at)
 {
     bool is_device = at >> 32 == CU_MEM_LOCATION_TYPE_DEVICE;
@@ -71,7 +74,8 @@ __thread unsigned sc_booking_pools_seen;
 _Atomic uint64_t sc_booking_shared;
 _Atomic bool sc_booking_has_host_pools;
 
-/* Forgets which pool is the current one of each device: the program may have set another. */
+/* Forgets which pool is the current one of each device, since the program may have set or destroyed
+ * one. The count of changes shows that to threads that have just asked the driver. */
 void sc_booking_pools_changed(void)
 {
     atomic_fetch_add(&sc_booking_pools_changes, 1);
@@ -79,8 +83,9 @@ void sc_booking_pools_changed(void)
         atomic_store_explicit(&sc_booking_current_pools[i], 0, memory_order_relaxed);
 }
 
-/* Asks for the current pool of a device. If that may have changed while the driver was asked, it is
- * asked again the next time. */
+/* Asks the driver for the current pool of a device, enters it, and returns its number; 0: not
+ * known. If the program may have changed it while the driver was asked, it is not kept, and asked
+ * for again the next time. */
 static __attribute__((noinline)) unsigned ask_pool(unsigned place)
 {
     const unsigned changes = atomic_load(&sc_booking_pools_changes);
@@ -95,8 +100,8 @@ static __attribute__((noinline)) unsigned ask_pool(unsigned place)
     return number;
 }
 
-/* Returns the number of the pool from which the place's next allocation comes, or 0 if it is not
- * known. */
+/* Returns the number of the pool from which the device's next allocation comes; 0 if it is not
+ * known. The host has no current pool. */
 static inline unsigned current_pool(unsigned place)
 {
     if (sc_unlikely(place == SC_LEDGER_HOST))
@@ -105,7 +110,8 @@ static inline unsigned current_pool(unsigned place)
     return sc_likely(pool != 0) ? pool : ask_pool(place);
 }
 
-/* Returns where the pool's memory lies: a device's own pool may serve another device's stream. */
+/* Returns on which device the pool's memory lies: that of the device whose default pool it is, for
+ * a pool that the program did not make. Otherwise `place`, that of the call's stream. */
 static unsigned place_of_pool(uint64_t handle, unsigned place)
 {
     CUmemoryPool pool = NULL;
@@ -118,10 +124,10 @@ static unsigned place_of_pool(uint64_t handle, unsigned place)
     return place;
 }
 
-/* Returns the number of a pool that a call names, which is entered if it is not known. A pool that
- * the program did not make is a device's own, or older than the library; or another thread has
- * destroyed it since the call began, which that thread notes (note_pool_destroyed) before it looks
- * for what was entered here. */
+/* Returns the number of the pool that a call names; *place becomes its place. A pool that is not
+ * known is a device's own, or older than the library, and is entered. Or another thread has
+ * destroyed it since the call began, as the count of changes shows: then it is taken out again.
+ * That thread looks for what was entered here after it has counted. */
 static unsigned named_pool(uint64_t handle, unsigned *place)
 {
     unsigned number = sc_ledger_pool_number(&sc_ledger, handle, place);
@@ -135,7 +141,8 @@ static unsigned named_pool(uint64_t handle, unsigned *place)
     return 0;
 }
 
-/* Enters a new pool, or one that another process has shared. */
+/* Enters a new pool, or one that another process has shared; that one counts for the current
+ * device. */
 static void book_pool(const struct sc_call *call, const struct sc_memory *memory)
 {
     bool is_imported = memory->kind == SC_MEMORY_POOL_IMPORTED;
@@ -145,6 +152,7 @@ static void book_pool(const struct sc_call *call, const struct sc_memory *memory
     sc_ledger_pool_met(&sc_ledger, memory->name, &place, sc_made_here(call), is_imported);
 }
 
+/* Is it a pool, without the memory in it? */
 static bool is_pool(const struct sc_memory *memory)
 {
     return memory->kind == SC_MEMORY_POOL || memory->kind == SC_MEMORY_POOL_IMPORTED;
@@ -152,8 +160,8 @@ static bool is_pool(const struct sc_memory *memory)
 
 /* ---- given ---- */
 
-/* Returns how large the new memory is. The size of memory that another process has shared is asked
- * from the driver. */
+/* Returns how large the new memory is. If another process has shared it, the call does not say: the
+ * driver is asked. */
 static size_t size_of(const struct sc_memory *memory)
 {
     CUdeviceptr base = 0;
@@ -163,15 +171,15 @@ static size_t size_of(const struct sc_memory *memory)
     return sc_real.cuMemGetAddressRange_v2(&base, &bytes, memory->name) == CUDA_SUCCESS ? bytes : 0;
 }
 
-/* Returns the context that the memory goes with. Where the call says which device, nobody is asked:
- * such memory outlives its context. */
+/* Returns the context that the memory ends with. NULL if the call says which device it is on: such
+ * memory (of a pool) outlives its context. */
 static const struct sc_context *context_of(const struct sc_memory *memory)
 {
     return memory->device ? NULL : sc_contexts_of_memory();
 }
 
-/* Finds out where the new memory lies: by what the call says, its pool, the memory that it is a
- * part of, or the current context. */
+/* Finds where the new memory lies (a device, or the host): as the call says, where its pool lies,
+ * where the memory lies that it is a part of, or else on the device of the current context. */
 static unsigned find_place(const struct sc_memory *memory, const struct sc_context *context)
 {
     const enum lies lies = rows[memory->kind].lies;
@@ -188,18 +196,23 @@ static unsigned find_place(const struct sc_memory *memory, const struct sc_conte
     return of_whole < 0 ? place : (unsigned)of_whole;
 }
 
+/* Returns where memory lies, or would lie, as a call describes it: a device, or the host. */
 unsigned sc_booking_place(const struct sc_memory *memory)
 {
     return find_place(memory, context_of(memory));
 }
 
-/* Returns the number of the pool that the call names, or else of the place's current one. */
+/* Returns the number of the pool that an allocation comes from: the one that the call names, or
+ * else the current one of its device. */
 static unsigned pool_of(const struct sc_memory *memory, unsigned place)
 {
     return memory->of ? named_pool(memory->of, &place) : current_pool(place);
 }
 
-/* Enters a new block, with the stack of the call. */
+/* Enters a new block into the ledger (the record of who has which memory), with the stack of the
+ * call. Some kinds end with their context: if that has ended meanwhile, the block is taken out
+ * again, as nobody else would. A new context is an entry, too, and shows that the program works on
+ * its device. */
 static void book_block(const struct sc_call *call, const struct sc_memory *memory)
 {
     const struct row *row = &rows[memory->kind];
@@ -216,20 +229,21 @@ static void book_block(const struct sc_call *call, const struct sc_memory *memor
         .place = place,
     };
     sc_ledger_given(&sc_ledger, &block);
-    if (block.context && sc_unlikely(atomic_load(&context->gone))) /* it went meanwhile */
+    if (block.context && sc_unlikely(atomic_load(&context->gone)))
         sc_ledger_end_context(&sc_ledger, block.context);
     if (memory->kind == SC_MEMORY_CONTEXT)
         sc_contexts_made_on((CUdevice)place);
 }
 
-/* Is it an array in memory that another allocation has given? That memory is counted already, so
- * the array is not. */
+/* Is it an array (cuArray) in memory that another allocation has given? That memory is counted
+ * already, so the array is not. */
 static bool is_others_part(const struct sc_memory *memory)
 {
     return memory->kind == SC_MEMORY_ARRAY && memory->of;
 }
 
-/* Enters memory that the driver has given the program, by its kind. */
+/* Enters memory that the driver has given the program, by its kind. A further reference to physical
+ * memory is only counted. An allocation that was captured has given no memory yet. */
 void sc_booking_given(const struct sc_call *call, const struct sc_memory *memory)
 {
     SC_KEEP_ERRNO();
@@ -242,7 +256,7 @@ void sc_booking_given(const struct sc_call *call, const struct sc_memory *memory
 }
 
 /* Enters memory of cuMemAllocAsync if the quick way (sc_booking_given_in_order) does not know the
- * pool or the stack. */
+ * pool, or has not seen the call's stack before. */
 __attribute__((noinline)) void sc_booking_note_given_in_order(const char *api, void *site,
                                                               uintptr_t address, size_t size_bytes,
                                                               int device, uintptr_t pool,
@@ -256,8 +270,8 @@ __attribute__((noinline)) void sc_booking_note_given_in_order(const char *api, v
                             sc_made_here_at(api, site, depth));
 }
 
-/* Notes that the program has made the memory accessible to other processes, which cannot be seen
- * from here. */
+/* Notes that the program has made the memory accessible to other processes, which may use it in
+ * ways that are not seen here. */
 void sc_booking_exported(const struct sc_call *call, const struct sc_memory *memory)
 {
     SC_KEEP_ERRNO();
@@ -274,8 +288,10 @@ void sc_booking_exported(const struct sc_call *call, const struct sc_memory *mem
 static __thread struct sc_ledger_leaving own_leaving;
 static __thread uintptr_t looked_for;
 
-/* Takes the block out of the ledger before it is freed. Not again after a call before which that
- * was done, since the address may be another thread's memory by then. */
+/* Takes the block out of the ledger before the driver frees it: afterwards another thread may get
+ * the same address. If a replay (of a call that passed the wrappers by) comes before and after the
+ * call, only the first looks for the block. A mapping is looked for after the call, and a pool only
+ * made unaskable. */
 void sc_booking_leaves(const struct sc_memory *memory)
 {
     bool was_looked_for = sc_replaying_follows() && looked_for == memory->name;
@@ -286,9 +302,10 @@ void sc_booking_leaves(const struct sc_memory *memory)
         sc_ledger_leaves(&sc_ledger, rows[memory->kind].space, memory->name, &own_leaving);
 }
 
-/* Takes a mapping out of the ledger, when the driver has unmapped it. The driver unmaps whole
- * mappings alone. No other thread gets addresses that are mapped, so this need not be done before
- * the call. */
+/* Takes mappings out of the ledger when the driver has unmapped them (`taken`). The driver unmaps
+ * whole mappings only, of which the range may contain several; one that is unknown is stepped over
+ * by the smallest size. No other thread gets addresses that are mapped, so this need not be done
+ * before the call. */
 static void remove_mapping(const struct sc_memory *memory, bool taken)
 {
     const uint64_t end = taken ? memory->name + memory->size_bytes : 0;
@@ -299,17 +316,20 @@ static void remove_mapping(const struct sc_memory *memory, bool taken)
     }
 }
 
-/* Notes that the pool is destroyed; if the driver has refused, it stays. */
+/* Notes that the pool is destroyed; if the driver has refused (not `taken`), it stays. The device's
+ * default pool becomes the current one where the pool was. */
 static void note_pool_destroyed(const struct sc_memory *memory, bool taken)
 {
     if (taken) {
-        sc_booking_pools_changed(); /* the default pool serves where it served */
+        sc_booking_pools_changed();
         sc_ledger_pool_gone(&sc_ledger, memory->name);
     }
     sc_balance_pool_left();
 }
 
-/* Enters the memory again, as it was, if the driver has refused to take it back. */
+/* Called with the driver's answer to a free, before which sc_booking_leaves has taken the block
+ * out. If the driver has refused (not `taken`), the block is entered again as it was. A freed block
+ * that was not known is only counted. */
 void sc_booking_left(const struct sc_memory *memory, bool taken)
 {
     bool is_known = own_leaving.was.name == memory->name;
@@ -324,7 +344,8 @@ void sc_booking_left(const struct sc_memory *memory, bool taken)
     own_leaving.was.name = looked_for = 0;
 }
 
-/* Takes the block out after a free that went the quick way, with what was found before the call. */
+/* Called after a free that went the quick way (cuMemFreeAsync), with the driver's answer and what
+ * was taken out of the ledger before the call. An address of 0 frees nothing. */
 void sc_booking_note_left_in_order(uintptr_t address, const struct sc_ledger_leaving *leaving,
                                    bool taken)
 {
@@ -336,8 +357,9 @@ void sc_booking_note_left_in_order(uintptr_t address, const struct sc_ledger_lea
 
 static _Atomic bool process_ends;
 
-/* Takes out all blocks that have ended with the context. What its device still holds then has
- * outlived its last context. */
+/* Takes out all blocks that have ended with the context. If it was the device's last, what the
+ * ledger still has there has outlived it, as leaks do. Not at the end of the process: there the
+ * runtime ends contexts, not the program. */
 void sc_booking_context_ended(const struct sc_context *context)
 {
     if (!sc_options.memory)
@@ -347,11 +369,15 @@ void sc_booking_context_ended(const struct sc_context *context)
         sc_ledger_note_outlived(&sc_ledger, sc_booking_place_of_device(context->device), false);
 }
 
+/* Notes that the process ends: contexts that end from now on show nothing about the program's
+ * memory. */
 void sc_booking_process_ends(void)
 {
     atomic_store(&process_ends, true);
 }
 
+/* Notes that the program has reset the device (cudaDeviceReset): what the ledger still has there
+ * has outlived its contexts. */
 void sc_booking_device_reset(int device)
 {
     if (sc_booking_is_on())

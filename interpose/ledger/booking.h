@@ -29,12 +29,15 @@
 struct sc_call;
 struct sc_context;
 
+/* Does the library book memory? Not with memory=off, nor before CUDA is used. */
 static inline bool sc_booking_is_on(void)
 {
     return sc_options.memory && sc_active();
 }
 
-/* Returns true if memory of this kind is entered into the ledger. In most wrappers a constant. */
+/* Is memory of this kind entered into the ledger, the record of who has which memory? Not what is
+ * only a part of other memory, or what the driver takes for itself; but contexts are. In most
+ * wrappers a constant. */
 static inline bool sc_booking_has(enum sc_memory_kind kind)
 {
     switch (kind) {
@@ -54,12 +57,14 @@ void sc_booking_given(const struct sc_call *call, const struct sc_memory *memory
 void sc_booking_leaves(const struct sc_memory *memory);
 void sc_booking_left(const struct sc_memory *memory, bool taken);
 
-/* How often sc_booking_pools_changed was called, and how often by the time when the thread last
- * read it: if they differ, what is known of current pools is outdated. */
+/* How often sc_booking_pools_changed was called, and how often when the thread's present call began
+ * (sc_booking_begins_in_order). If they differ after the call, a pool that it names may be gone. */
 extern _Atomic unsigned sc_booking_pools_changes;
 extern __thread unsigned sc_booking_pools_seen;
 
-/* Called before a call that allocates from the pool. */
+/* Called before a call that allocates from the pool: notes how often pools have changed until now.
+ * After the call it is seen whether another thread has destroyed a pool meanwhile, so that this one
+ * may be gone. */
 static inline void sc_booking_begins_in_order(uintptr_t pool)
 {
     if (pool)
@@ -71,11 +76,14 @@ static inline void sc_booking_begins_in_order(uintptr_t pool)
  * asked. */
 extern _Atomic unsigned sc_booking_current_pools[SC_LEDGER_DEVICES];
 
+/* Enters memory of cuMemAllocAsync, where sc_booking_given_in_order does not know the pool or the
+ * stack. */
 void sc_booking_note_given_in_order(const char *api, void *site, uintptr_t address,
                                     size_t size_bytes, int device, uintptr_t pool, uintptr_t depth);
 
-/* Enters memory that was allocated in a stream's order. `pool`: where it comes from; 0: from the
- * device's current pool. Inlined into the wrapper, whose frame and return address are those of the
+/* Enters memory that was allocated in a stream's order (cuMemAllocAsync). `pool`: where it comes
+ * from; 0: from the device's current pool. Quick if the pool is known and the same call came from
+ * the same stack before. Inlined into the wrapper, whose frame and return address are those of the
  * program's call. */
 SC_INLINED void sc_booking_given_in_order(const char *api, void *site, uintptr_t address,
                                           size_t size_bytes, int device, uintptr_t pool)
@@ -94,12 +102,14 @@ SC_INLINED void sc_booking_given_in_order(const char *api, void *site, uintptr_t
         sc_booking_note_given_in_order(api, site, address, size_bytes, device, pool, depth);
 }
 
-/* Enters the driver's answer to a free of a pool's memory. `leaving`: what was taken out of the
- * ledger before the call; its name is 0 if nothing was known of the memory. */
+/* Enters the driver's answer to a free of a pool's memory (`taken`: it has freed the memory).
+ * `leaving`: what was taken out of the ledger before the call; its name is 0 if the ledger had no
+ * such memory. */
 void sc_booking_note_left_in_order(uintptr_t address, const struct sc_ledger_leaving *leaving,
                                    bool taken);
 
-/* Notes that a handle of the memory was made for other processes. Pre: sc_booking_is_on(). */
+/* Notes that a handle of the memory was made for other processes: these may use it in ways that are
+ * not seen here. Pre: sc_booking_is_on(). */
 void sc_booking_exported(const struct sc_call *call, const struct sc_memory *memory);
 
 /* Returns the place (a device or the host, ledger/ledger_words.h) where the memory lies or would
@@ -125,7 +135,7 @@ void sc_booking_context_ended(const struct sc_context *context);
  * nothing about the program. */
 void sc_booking_process_ends(void);
 
-/* Notes that the device was reset. */
+/* Notes that the device was reset: what the ledger still has there has outlived its contexts. */
 void sc_booking_device_reset(int device);
 
 #endif

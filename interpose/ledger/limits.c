@@ -46,10 +46,12 @@ static struct {
 
 /* ---- the driver is asked: never while the program sets a limit, which asking would undo ---- */
 
-static _Atomic bool is_cupti_traced; /* what the driver refuses */
-static _Atomic int changing;         /* calls of the program's under way */
+static _Atomic bool are_errors_logged; /* by the driver, for the program */
+static _Atomic int changing; /* calls of cuCtxSetLimit by the program that are under way */
 static _Atomic bool asking;
 
+/* Waits until no other thread of the library asks about a limit or sets one; `asking` is then this
+ * thread's. */
 static void begin_asking_alone(void)
 {
     const struct timespec pause = {0, PAUSE_NS};
@@ -58,8 +60,8 @@ static void begin_asking_alone(void)
 }
 
 /* Waits until no other thread asks about a limit, and no call of the program sets one. Neither
- * takes long; but a call that a signal handler has left by a jump stays counted, so the wait has a
- * limit. */
+ * takes long; but a call that a signal handler has left by a jump stays counted in `changing`, so
+ * the wait has a limit. */
 static void begin_setting_alone(void)
 {
     enum { TRIES = 5000 };
@@ -72,12 +74,12 @@ static void begin_setting_alone(void)
     }
 }
 
-/* Begins to ask about a limit, which is done by setting it. Returns false if another thread asks,
- * or sets a limit (`own`: how many of the library's calls do), or if the driver would log the
- * question. */
+/* Begins to ask the driver about a limit, which is done by setting it. `own`: 1 within a call of
+ * the program that sets one, else 0. False if another thread asks, or sets a limit, which the
+ * question would undo; or if the driver would log the refusal that the question provokes. */
 static bool try_asking(int own)
 {
-    if (atomic_load(&is_cupti_traced) || atomic_exchange(&asking, true))
+    if (atomic_load(&are_errors_logged) || atomic_exchange(&asking, true))
         return false;
     if (atomic_load(&changing) == own)
         return true;
@@ -85,6 +87,7 @@ static bool try_asking(int own)
     return false;
 }
 
+/* Returns the value of a limit of the current context; 0 if the driver does not tell. */
 static size_t limit_in_force(CUlimit limit)
 {
     size_t value = 0;
@@ -92,7 +95,8 @@ static size_t limit_in_force(CUlimit limit)
                                                                                          : 0;
 }
 
-/* Can the limit of the current context no longer be set, since a kernel has used it? */
+/* Can the limit of the current context no longer be set, since a kernel has used it? The value that
+ * is in force is set once more: the driver refuses even that. */
 static bool is_fixed(CUlimit limit)
 {
     SC_RELAXED();
@@ -121,8 +125,9 @@ static struct sc_limit_event describe_limit(const struct sc_call *call, enum sc_
     };
 }
 
-/* Returns the latest call that has set the limit in the context, which lives, or NULL if there was
- * none. */
+/* Returns the latest call that has set the limit in this context, which still exists; NULL: none.
+ * Launches, which only fix a limit, are events as well, and are passed over. An ended context's
+ * handle may be this one's again. */
 static struct sc_limit_event *find_last_locked(int limit, uintptr_t context) SC_REQUIRES(noted.lock)
 {
     struct sc_limit_event *last = NULL;
@@ -135,8 +140,9 @@ static struct sc_limit_event *find_last_locked(int limit, uintptr_t context) SC_
     return last;
 }
 
-/* Makes room for an event, by dropping one that no longer matters: of the same limit, or of a
- * context that has ended. A launch stays where it is, since its context points to it. */
+/* Returns the place of an event that no longer matters, for a new one: the latest that set the same
+ * limit, or one of a context that has ended. NULL: there is none. A launch stays where it is, since
+ * its context points to it. */
 static struct sc_limit_event *take_place_locked(const struct sc_limit_event *event)
     SC_REQUIRES(noted.lock)
 {
@@ -147,7 +153,9 @@ static struct sc_limit_event *take_place_locked(const struct sc_limit_event *eve
     return last;
 }
 
-/* Stores an event. Returns where it stays. Returns NULL if there is no room. */
+/* Stores an event; returns where it stays, or NULL if there is no room. Some places are reserved
+ * for launches, which are stored for good; any other event may take an older one's place. Events
+ * for which a new place was lacking are counted. */
 static const struct sc_limit_event *store_event(const struct sc_limit_event *event)
 {
     struct sc_limit_event *kept = NULL;
@@ -164,7 +172,8 @@ static const struct sc_limit_event *store_event(const struct sc_limit_event *eve
     return kept;
 }
 
-/* Notes in the events that their context has ended, since its handle may be used again. */
+/* Notes in the events of a context that it has ended: the driver may give its handle to a new one.
+ */
 void sc_limits_context_ended(const struct sc_context *context)
 {
     SC_LOCKED_BRIEFLY(&noted.lock);
@@ -173,7 +182,7 @@ void sc_limits_context_ended(const struct sc_context *context)
             noted.all.events[i].context_ended = true;
 }
 
-/* Sorts the events by time: those of several threads may have come out of order. */
+/* Sorts the events by time: those of several threads may have been stored out of order. */
 static void sort_events(struct sc_limit_events *limits)
 {
     for (unsigned i = 1; i < limits->count; i++) {
@@ -185,8 +194,8 @@ static void sort_events(struct sc_limit_events *limits)
     }
 }
 
-/* Copies all events and modules, for the report. Returns false if there are none, or the thread
- * holds a lock. */
+/* Copies what is known of limits and of modules that call malloc, for the report. False if there is
+ * nothing, or if the thread holds a lock of the library, perhaps this one (in a signal handler). */
 bool sc_limits_draw(struct sc_limit_events *limits)
 {
     if (sc_library_lock_depth)
@@ -200,11 +209,12 @@ bool sc_limits_draw(struct sc_limit_events *limits)
 
 /* ---- modules that call malloc ---- */
 
-/* Those that the calling thread loads, and whose load is not known yet: the call that loads one
- * tells when it returns. */
+/* Has the calling thread loaded modules of which it is not yet noted which call did it? That call
+ * notes it when it returns. */
 static __thread bool has_unclaimed __attribute__((tls_model("initial-exec")));
 
-/* Returns a record for one more module, or NULL if there is no room, and it is only counted. */
+/* Returns a record for one more module of device code; NULL: there is no room, and the module is
+ * only counted. */
 static struct sc_limit_module *next_module_locked(void) SC_REQUIRES(noted.lock)
 {
     if (noted.all.module_count < SC_LIMIT_MODULES)
@@ -213,8 +223,9 @@ static struct sc_limit_module *next_module_locked(void) SC_REQUIRES(noted.lock)
     return NULL;
 }
 
-/* Notes a module of device code that was loaded, if its code calls malloc: then the size of the
- * heap matters. */
+/* Called by CUPTI for each module of device code that is loaded. Notes those whose code calls
+ * malloc: for these the size of the device's heap matters. Which call loads it is noted when the
+ * call returns (claim_modules); here the driver is at work. */
 void sc_limits_module_loaded(const struct sc_context *context, const void *image,
                              size_t image_bytes)
 {
@@ -234,8 +245,8 @@ void sc_limits_module_loaded(const struct sc_context *context, const void *image
     }
 }
 
-/* Returns a module that the calling thread has loaded and that no call was noted for, or NULL if
- * there is none. */
+/* Returns a module that the calling thread has loaded and for which no call was noted; NULL: none.
+ */
 static struct sc_limit_module *find_unclaimed_locked(void) SC_REQUIRES(noted.lock)
 {
     for (unsigned i = 0; i < noted.all.module_count; i++)
@@ -244,8 +255,8 @@ static struct sc_limit_module *find_unclaimed_locked(void) SC_REQUIRES(noted.loc
     return NULL;
 }
 
-/* Notes, for modules that were just loaded, which call did it: CUPTI has reported them without
- * that. */
+/* Notes for modules that this thread has just loaded which call did it, with its stack and the size
+ * of the heap. CUPTI has reported them within the call, when neither could be asked for. */
 static void claim_modules(const struct sc_call *call)
 {
     SC_KEEP_ERRNO();
@@ -262,13 +273,13 @@ static void claim_modules(const struct sc_call *call)
         module->runtime_api = sc_current_call_runtime_api();
         module->stack = stack;
         module->heap_bytes = heap_bytes;
-        if (module->device < 0 && context) /* nobody had met it yet */
+        if (module->device < 0 && context) /* the context was not known to the library */
             module->device = context->device;
     }
 }
 
-/* Returns how large the device's heap is for the module: as the last call has set it in the
- * context, or else as it was when the module was loaded. */
+/* Returns how large the device's heap is for kernels of the module: as the last call has set it in
+ * the context, or else as it was when the module was loaded. */
 static uint64_t heap_bytes_locked(const struct sc_context *context,
                                   const struct sc_limit_module *module) SC_REQUIRES(noted.lock)
 {
@@ -277,8 +288,9 @@ static uint64_t heap_bytes_locked(const struct sc_context *context,
     return last ? last->in_force : module->heap_bytes;
 }
 
-/* Describes, if it is not known which launch has used the heap, a module that was loaded and may
- * have been used. */
+/* Describes the first module on the context's device that calls malloc: it may have used the heap,
+ * where no launch is known that has. NULL: there is none. The result is static, as a process writes
+ * only one post-mortem (the report of a lost context). */
 static const struct sc_limit_event *describe_module(const struct sc_context *context)
 {
     static struct sc_limit_event may_use; /* one context's has a post-mortem */
@@ -299,7 +311,8 @@ static const struct sc_limit_event *describe_module(const struct sc_context *con
     return may_use.api ? &may_use : NULL;
 }
 
-/* Limits are of the primary context, also where a green context is current. */
+/* Returns what has fixed the size of the heap: a launch, or else a module that may have. Limits
+ * belong to the primary context, also where a green context is current. */
 const struct sc_limit_event *sc_limits_heap_user(const struct sc_context *context)
 {
     const struct sc_context *owner = context->primary ? context->primary : context;
@@ -321,13 +334,15 @@ static const struct wish {
 
 enum { WISHES = sizeof wishes / sizeof wishes[0] };
 
+/* Returns the value that the user's option asks for; 0: none. */
 static size_t wished_bytes(const struct wish *wish)
 {
     return *(const uint64_t *)(const void *)((const char *)&sc_options + wish->offset);
 }
 
-/* Writes to stderr that a limit which the user asks for is not in force: "device_heap: the driver
- * refuses 1 TB as CU_LIMIT_MALLOC_HEAP_SIZE: error 1". Once for each limit. */
+/* Writes to stderr that a limit which the user asks for is not in force, since the driver refuses
+ * it or the program sets another: "device_heap: the driver refuses 1 TB as
+ * CU_LIMIT_MALLOC_HEAP_SIZE: error 1". Once for each limit and reason. */
 static void print_refusal(const struct wish *wish, const struct sc_limit_event *event)
 {
     static _Atomic bool said[2][WISHES];
@@ -343,7 +358,8 @@ static void print_refusal(const struct wish *wish, const struct sc_limit_event *
         sc_report_say(NULL, bytes);
 }
 
-/* Will the call make a new context, whose limits have to be set? */
+/* Will the call make a new context, whose limits have to be set? `primary`: the device whose
+ * primary context it asks for, which may be active already; or SC_LIMITS_NEW. */
 bool sc_limits_are_due(int primary)
 {
     unsigned flags = 0;
@@ -356,14 +372,15 @@ bool sc_limits_are_due(int primary)
 }
 
 /* Was the limit set in this context already? Another thread may have found the same new context, or
- * the program may have set the limit. */
+ * the program may have set the limit, which then stays. */
 static bool was_set(CUlimit limit, const struct sc_context *context)
 {
     SC_LOCKED_BRIEFLY(&noted.lock);
     return context && find_last_locked((int)limit, (uintptr_t)context->handle);
 }
 
-/* Sets one limit that the user asks for, unless it was set in this context. */
+/* Sets one limit in the current context as the user's option asks, and notes it, unless it was set
+ * there. A refusal is told on stderr. */
 static void apply_one(const struct sc_call *call, const struct wish *wish)
 {
     const struct sc_context *context = sc_contexts_current();
@@ -378,7 +395,8 @@ static void apply_one(const struct sc_call *call, const struct wish *wish)
         print_refusal(wish, &set);
 }
 
-/* Sets all limits that the user asks for, in the current context. */
+/* Sets all limits that the user's options ask for, in the current context. Meanwhile no other
+ * thread asks about one, which would set the old value. */
 static void apply_all(const struct sc_call *call)
 {
     SC_RELAXED();
@@ -389,8 +407,9 @@ static void apply_all(const struct sc_call *call)
     atomic_store(&asking, false);
 }
 
-/* Sets the limits that the user asks for in a primary context that the call has made active. The
- * call holds a reference to it, so the library's own reference does not keep it alive. */
+/* Sets the limits that the user asks for in the device's primary context, which the program's call
+ * has made active. The call holds a reference to the context, so the library's own, given back
+ * here, does not keep it alive. */
 static void apply_to_primary(const struct sc_call *call, CUdevice device)
 {
     CUcontext handle = NULL;
@@ -406,7 +425,8 @@ static void apply_to_primary(const struct sc_call *call, CUdevice device)
     release(device);
 }
 
-/* Sets the limits that the user asks for, in a context that was just made. */
+/* Sets the limits that the user's options ask for, in a context that the call has just made.
+ * `primary`: the device, if it is a primary context; else the context is current. */
 void sc_limits_apply(const struct sc_call *call, int primary)
 {
     SC_KEEP_ERRNO();
@@ -418,23 +438,29 @@ void sc_limits_apply(const struct sc_call *call, int primary)
 
 /* ---- the program sets one ---- */
 
-static _Atomic bool asks; /* behind launches */
+static _Atomic bool asks_after_launches; /* whether the heap's size is fixed */
 
+/* Begins to watch limits, when the driver is initialised. Launches are followed by a question only
+ * with drivers that are known to answer it at once, or if the user asks for limits. With
+ * CUDA_LOG_FILE the driver logs errors. */
 void sc_limits_start(void)
 {
     int version = 0;
     sc_real.cuDriverGetVersion(&version);
     if (getenv("CUDA_LOG_FILE"))
         sc_limits_errors_are_logged();
-    atomic_store(&asks, version >= MEASURED_VERSION || sc_limits_are_wanted());
+    atomic_store(&asks_after_launches, version >= MEASURED_VERSION || sc_limits_are_wanted());
 }
 
+/* The driver logs its errors for the program from now on: no question is asked any more that
+ * provokes one. */
 void sc_limits_errors_are_logged(void)
 {
-    atomic_store(&is_cupti_traced, true);
+    atomic_store(&are_errors_logged, true);
 }
 
-/* Ensures that no thread of the library's asks about limits while the program sets one. */
+/* Called before the program's cuCtxSetLimit: waits for a thread of the library that asks about a
+ * limit, and keeps others from it (`changing`), since a question sets the old value again. */
 void sc_limits_change_begins(void)
 {
     if (!sc_active())
@@ -445,8 +471,8 @@ void sc_limits_change_begins(void)
     atomic_store(&asking, false);
 }
 
-/* Reports that a limit was set too late, after a launch had fixed it (SC603). That launch is the
- * hazard's `copy`. */
+/* Reports that the program has set a limit too late (SC603), after the launch `first` had fixed it,
+ * which is the hazard's `copy`. NULL: that launch is not known. */
 static void report_too_late(const struct sc_limit_event *set, const struct sc_limit_event *first)
 {
     static const struct sc_limit_event unknown = {.api = "unknown"};
@@ -475,7 +501,9 @@ static void report_too_late(const struct sc_limit_event *set, const struct sc_li
         sc_report_hazard(&hazard);
 }
 
-/* Was the limit refused because a kernel was launched that has fixed it? */
+/* Was the limit refused because a kernel was launched that has fixed it? Only two limits can be
+ * fixed; the driver's error may also mean a wrong value, so it is asked whether the old value is
+ * refused as well. */
 static bool has_become_fixed(const struct sc_limit_event *set)
 {
     bool may_be =
@@ -488,8 +516,8 @@ static bool has_become_fixed(const struct sc_limit_event *set)
     return late;
 }
 
-/* Notes a limit that the program has set, and reports if it differs from what the user asks for, or
- * was set too late. */
+/* Notes a limit that the program has set, with its value and the driver's answer. Tells the user if
+ * it is not what an option asks for, and reports it if it was set too late. */
 static void note_change(const struct sc_call *call, CUlimit limit, size_t value, CUresult result)
 {
     struct sc_context *context = sc_contexts_of_memory();
@@ -506,30 +534,32 @@ static void note_change(const struct sc_call *call, CUlimit limit, size_t value,
                                                                  : NULL);
 }
 
-/* Ends the program's call that sets a limit, by the driver's answer. */
+/* Called after the program's cuCtxSetLimit. A program that sets the heap's size cares for it:
+ * launches are followed by the question whether it is fixed now. */
 void sc_limits_changed(const struct sc_call *call, CUlimit limit, size_t value, CUresult result)
 {
     if (!sc_active())
         return;
     SC_KEEP_ERRNO();
     if (limit == CU_LIMIT_MALLOC_HEAP_SIZE)
-        atomic_store(&asks, true);
+        atomic_store(&asks_after_launches, true);
     note_change(call, limit, value, result);
     atomic_fetch_sub(&changing, 1);
 }
 
 /* ---- the launch that fixes the heap ---- */
 
-static _Atomic int attended_left;
-static _Atomic int attended_in_all;
-static _Atomic uintptr_t asked[ASKED_SLOTS]; /* functions of contexts behind whose launch it was */
+static _Atomic int attended_left;            /* how many launches are still watched */
+static _Atomic int attended_in_all;          /* how many were watched so far */
+static _Atomic uintptr_t asked[ASKED_SLOTS]; /* a function and its context (note_asked) */
 
-/* Launches are watched again for a while, to see whether the function uses the device's heap. A
- * handle may belong to another function later. */
+/* Called when a module was loaded or a kernel's handle was returned. Launches are watched for a
+ * while, to ask after the first of each kernel whether it has fixed the size of the device's heap.
+ * Not with a driver that is not asked, nor after very many watched launches, which cost time. */
 void sc_limits_function_met(const struct sc_call *call)
 {
     claim_modules(call);
-    if (!atomic_load_explicit(&asks, memory_order_relaxed) || !sc_active() ||
+    if (!atomic_load_explicit(&asks_after_launches, memory_order_relaxed) || !sc_active() ||
         atomic_load_explicit(&attended_in_all, memory_order_relaxed) > ATTENDED_IN_ALL)
         return;
     int left = atomic_load_explicit(&attended_left, memory_order_relaxed);
@@ -539,9 +569,9 @@ void sc_limits_function_met(const struct sc_call *call)
     sc_process_watch_launches(true);
 }
 
-/* Notes that the function is asked about in this context, and returns whether it was noted before.
- * Functions that share a slot are asked about once more. A kernel of a library belongs to no
- * context, so the context is part of what is noted. */
+/* Notes that the driver is asked about this kernel in this context; returns whether that was noted
+ * before. Kernels that share a slot are asked about once more. A kernel of a library belongs to no
+ * context, so the context is part of what is noted. A graph has no handle of a kernel. */
 static bool note_asked(const struct sc_context *context, CUfunction function)
 {
     uintptr_t both = (uintptr_t)function ^ (uintptr_t)context;
@@ -549,6 +579,8 @@ static bool note_asked(const struct sc_context *context, CUfunction function)
     return function && atomic_exchange_explicit(slot, both, memory_order_relaxed) == both;
 }
 
+/* Need launches of this kernel in the current context not be watched? It was asked about there, or
+ * a launch has fixed the heap's size already. */
 bool sc_limits_has_asked(CUfunction function)
 {
     const struct sc_context *context = sc_active() ? sc_contexts_current() : NULL;
@@ -558,14 +590,16 @@ bool sc_limits_has_asked(CUfunction function)
            (atomic_load(&owner->heap_user) || atomic_load(&asked[both / 32 % ASKED_SLOTS]) == both);
 }
 
-/* Functions may have other handles from now on, so each is asked about anew. */
+/* A module was loaded or is unloaded: a kernel's handle may be another one's from now on, so each
+ * is asked about anew. */
 void sc_limits_modules_changed(void)
 {
     for (unsigned i = 0; i < ASKED_SLOTS; i++)
         atomic_store_explicit(&asked[i], 0, memory_order_relaxed);
 }
 
-/* Returns the GPU kernel's name: a launch names it by a handle of either kind. */
+/* Returns the GPU kernel's name; "" if it is not known. A launch names a kernel by a handle of
+ * either kind (CUfunction, CUkernel), and nothing shows which. */
 static const char *name_of(CUfunction function)
 {
     const char *name = "";
@@ -577,8 +611,8 @@ static const char *name_of(CUfunction function)
     return name ? name : "";
 }
 
-/* Notes the launch that has fixed the heap's size, once for a context. No other thread asks
- * meanwhile. */
+/* Notes the launch that has fixed the heap's size, once for a context. `asking` keeps other threads
+ * from that. */
 static void note_user(const struct sc_call *call, struct sc_context *context, CUfunction function)
 {
     struct sc_limit_event user =
@@ -588,7 +622,9 @@ static void note_user(const struct sc_call *call, struct sc_context *context, CU
     atomic_store(&context->heap_user, store_event(&user));
 }
 
-/* Asks after a launch whether the heap's size is fixed now: then its kernel has fixed it. */
+/* Asks after a launch whether the heap's size is fixed now: then its kernel was the first that uses
+ * the heap. Left out while another thread asks or sets a limit: a later launch is asked about
+ * instead. */
 static void check_heap(const struct sc_call *call, struct sc_context *context, CUfunction function)
 {
     if (!try_asking(0))
@@ -601,8 +637,10 @@ static void check_heap(const struct sc_call *call, struct sc_context *context, C
     atomic_store(&asking, false);
 }
 
-/* Checks after a launch whether its kernel is the first that uses the device's heap. Each function
- * is checked once, and only a limited number of launches. */
+/* Called after a watched launch: asks whether its kernel has fixed the size of the device's heap.
+ * When the last of the launches to be watched has come, they take their quick path again. Not asked
+ * in a replay, where the launch may not have been made; in a context that may be ending (quiet) or
+ * is lost; once the heap is fixed; nor twice for a kernel. */
 void sc_limits_launched(const struct sc_call *call, struct sc_context *context, CUfunction function)
 {
     SC_KEEP_ERRNO();
@@ -611,7 +649,7 @@ void sc_limits_launched(const struct sc_call *call, struct sc_context *context, 
     atomic_fetch_add_explicit(&attended_in_all, 1, memory_order_relaxed);
     if (atomic_fetch_sub_explicit(&attended_left, 1, memory_order_relaxed) <= 1)
         sc_process_watch_launches(false);
-    if (!atomic_load_explicit(&asks, memory_order_relaxed) || !sc_active() ||
+    if (!atomic_load_explicit(&asks_after_launches, memory_order_relaxed) || !sc_active() ||
         sc_replaying_is_on() || sc_contexts_is_quiet(owner) || atomic_load(&owner->lost) ||
         atomic_load(&owner->heap_user) || note_asked(owner, function))
         return;

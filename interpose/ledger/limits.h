@@ -37,25 +37,31 @@ enum { SC_LIMITS_NEW = -1 };
 /* Begins to watch limits. Called when the driver is initialised. */
 void sc_limits_start(void);
 
+/* Do the user's options ask for limits? */
 static inline bool sc_limits_are_wanted(void)
 {
     return sc_options.device_heap_bytes || sc_options.stack_limit_bytes ||
            sc_options.printf_fifo_bytes;
 }
 
-/* Returns true if limits have to be set in the context that the call, which is about to be made,
- * will create. */
+/* Asked before a call that may make a context: will the call make one whose limits have to be set?
+ * `primary`: the device whose primary context it asks for, which may be active already; or
+ * SC_LIMITS_NEW. */
 bool sc_limits_are_due(int primary);
 
-/* Sets the limits of the context that the call has made to what the options say. */
+/* Sets the limits of the context that the call has just made to what the user's options say.
+ * `primary`: the device of a primary context; SC_LIMITS_NEW: the context is another one, and
+ * current. */
 void sc_limits_apply(const struct sc_call *call, int primary);
 
-/* Called around the program's cuCtxSetLimit. */
+/* Called around the program's cuCtxSetLimit. In between no thread of the library asks about a
+ * limit, since it would set the old value again. The second function notes the change, and reports
+ * one that comes too late (SC603). */
 void sc_limits_change_begins(void);
 void sc_limits_changed(const struct sc_call *call, CUlimit limit, size_t value, CUresult result);
 
-/* Notes that a module was loaded, or a function found: launches are watched until the first launch
- * of it. */
+/* Called when a module was loaded, or a kernel's handle was returned: launches are watched until
+ * the kernel's first launch, which may fix the size of the device's heap. */
 void sc_limits_function_met(const struct sc_call *call);
 
 /* Notes that the driver logs its errors for the program from now on: the question about the heap,
@@ -67,16 +73,17 @@ void sc_limits_errors_are_logged(void);
 void sc_limits_module_loaded(const struct sc_context *context, const void *image,
                              size_t image_bytes);
 
-/* Is nothing to be learnt of launches of the function in the current context? It was asked about
- * there, and its handle still means it, since no module has come or gone; or the heap is fixed. */
+/* Need launches of the function in the current context not be watched? The driver was asked about
+ * it there, and its handle still means it, since no module has come or gone; or the heap is fixed
+ * already. */
 bool sc_limits_has_asked(CUfunction function);
 
-/* A module was loaded, or is about to be unloaded: a handle may be another function's from now on.
- */
+/* To be called when a module was loaded, or is about to be unloaded: a handle may be another
+ * function's from now on, so that functions are asked about anew. */
 void sc_limits_modules_changed(void);
 
-/* Called after a launch in the context that no capture has taken, as long as it matters which
- * launch comes first: asks whether this one has fixed the size of the heap. `function` NULL: a
+/* Called after a launch in the context that no capture has taken, while launches are watched: asks
+ * the driver whether this launch has fixed the size of the device's heap. `function` NULL: a
  * graph's. */
 void sc_limits_launched(const struct sc_call *call, struct sc_context *context,
                         CUfunction function);
@@ -85,9 +92,12 @@ void sc_limits_launched(const struct sc_call *call, struct sc_context *context,
  * known, the load of a module that calls malloc. NULL: neither is known. */
 const struct sc_limit_event *sc_limits_heap_user(const struct sc_context *context);
 
+/* Notes that the context has ended: the driver may give its handle to a new one, with limits of its
+ * own. */
 void sc_limits_context_ended(const struct sc_context *context);
 
-/* Copies all known events. Returns false if there are none. */
+/* Copies all that is noted of limits, for the report. False if there is nothing, or if the calling
+ * thread holds a lock of the library. */
 bool sc_limits_draw(struct sc_limit_events *limits);
 
 #endif

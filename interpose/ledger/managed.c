@@ -23,7 +23,8 @@
 
 static _Atomic uint32_t told; /* devices, a bit each */
 
-/* A library that is not preloaded does not hear of all frees. */
+/* Is managed memory watched? Not by a library that is not preloaded, which does not learn of all
+ * frees. */
 static bool is_on(void)
 {
     return sc_booking_is_on() && !sc_process_is_alone();
@@ -31,6 +32,7 @@ static bool is_on(void)
 
 /* ---- what a device has ---- */
 
+/* Has the device this property? False also if the driver does not tell. */
 static bool device_has(CUdevice device, CUdevice_attribute attribute)
 {
     int value = 0;
@@ -54,12 +56,13 @@ static uint64_t ask_room(CUdevice device)
 
 static _Atomic uint64_t rooms[SC_LEDGER_DEVICES]; /* 0: not asked for yet */
 
+/* Returns how much managed memory fits on the device; 0 if the driver was not asked yet. */
 static uint64_t known_room(CUdevice device)
 {
     return atomic_load_explicit(&rooms[device], memory_order_relaxed);
 }
 
-/* Returns how much fits on the device, which is asked once. */
+/* Returns how much managed memory fits on the device. The driver is asked once. */
 static uint64_t room_of(CUdevice device)
 {
     uint64_t bytes = known_room(device);
@@ -72,7 +75,9 @@ static uint64_t room_of(CUdevice device)
 
 /* ---- judging ---- */
 
-/* Describes the hazard SC602: more managed memory is meant to lie on a device than fits. */
+/* Makes the hazard SC602: more managed memory is meant to lie on a device than fits. It names the
+ * largest block, and as its event the latest call that asked for memory there. Observed: pages had
+ * to leave the device, or calls asked for too much; else latent. */
 static struct sc_hazard describe(int device, const struct sc_residence_sum *sum, bool is_observed)
 {
     const struct sc_residence_part *latest = &sum->latest, *largest = &sum->largest;
@@ -101,6 +106,7 @@ static struct sc_hazard describe(int device, const struct sc_residence_sum *sum,
     };
 }
 
+/* Was this hazard reported for the device? It is only once. */
 static bool is_reported(int device)
 {
     return atomic_load_explicit(&told, memory_order_relaxed) & 1u << device;
@@ -116,10 +122,10 @@ static void report_once(int device, const struct sc_residence_sum *sum, bool is_
         sc_report_hazard(&hazard);
 }
 
-/* Judges whether the managed memory that is meant to lie on a device fits there: by advice and
- * prefetches, and all other memory if it is `only_device`, the only device with work (-1: none is).
- * With `by_faults` memory on which the device faults does not fit if the device had to evict pages.
- */
+/* Judges whether the managed memory that is meant to lie on a device fits there, and reports if
+ * not. That is memory with advice or a prefetch to the device, and all other memory if
+ * `only_device` (-1: none) is this one, the only device that works. With `by_faults` it is memory
+ * on which the device has faulted, and does not fit if the device had to evict pages. */
 static void judge_device(int device, int only_device, bool by_faults)
 {
     struct sc_residence_sum sum;
@@ -134,7 +140,9 @@ static void judge_device(int device, int only_device, bool by_faults)
 /* Of a fault no size is told: what a device fetches at least (docs/driver.md). */
 enum { FAULT_BYTES = 64 << 10 };
 
-/* Notes a report of CUPTI that pages of managed memory have moved, or were faulted on. */
+/* Notes a record of CUPTI's: pages of managed memory have moved, or a device has faulted on them.
+ * It is where they are meant to lie, if no call says so. Records about the host alone are only
+ * counted. */
 void sc_managed_note_news(const struct sc_managed_news *news)
 {
     enum sc_residence_news what = SC_RESIDENCE_COME;
@@ -154,18 +162,22 @@ void sc_managed_note_news(const struct sc_managed_news *news)
     sc_residence_note_news(&sc_residence, what, news->address, bytes, device);
 }
 
+/* Is any managed memory allocated? */
 bool sc_managed_is_there(void)
 {
     return sc_residence_bytes(&sc_residence) > 0;
 }
 
+/* Judges on each device the memory on which it has faulted. The library's thread calls this when
+ * CUPTI has delivered records. */
 void sc_managed_judge_faults(void)
 {
     for (int device = 0; device < SC_LEDGER_DEVICES && is_on(); device++)
-        judge_device(device, -1, true);
+        judge_device(device, /*only_device*/ -1, /*by_faults*/ true);
 }
 
-/* Can managed memory exceed any device's memory at all? A quick test. */
+/* Can managed memory exceed the room of any device that is not reported yet? A quick test, before
+ * anything slow is done. */
 static bool may_exceed(void)
 {
     uint64_t bytes = sc_residence_bytes(&sc_residence);
@@ -175,7 +187,8 @@ static bool may_exceed(void)
     return false;
 }
 
-/* Makes CUPTI deliver its records of moved pages, for at most a twentieth of the program's time. */
+/* Makes CUPTI deliver its records of moved pages. That may take long, so it is left out as long as
+ * it would take more than a twentieth of the program's time. */
 static void flush_moves(void)
 {
     enum { SHARE = 20 };
@@ -188,8 +201,10 @@ static void flush_moves(void)
     atomic_store_explicit(&due_ns, after + SHARE * (after - before), memory_order_relaxed);
 }
 
-/* Judges memory without advice, before some of it is freed. `waits`: also by records that CUPTI has
- * still to deliver; a callback of CUPTI must not wait for these. */
+/* Judges memory that no call has said anything about, before some of it is freed. With CUPTI's
+ * records it is judged by these, as soon as they are delivered. `waits`: those that are due may be
+ * waited for here; a callback of CUPTI must not. Without records it counts for the only device that
+ * works, if there is only one. */
 static void judge_unadvised(bool waits)
 {
     if (waits && sc_moves_are_known() && may_exceed())
@@ -201,7 +216,9 @@ static void judge_unadvised(bool waits)
 
 /* ---- what calls do ---- */
 
-/* Notes managed memory that the program has allocated. */
+/* Notes managed memory that the program has allocated. How much fits on its device is asked now,
+ * while the driver may be called. With the first such memory the thread that reads CUPTI's records
+ * is woken. */
 void sc_managed_given(const struct sc_call *call, CUdeviceptr address, size_t bytes,
                       const struct sc_context *context)
 {
@@ -221,7 +238,8 @@ void sc_managed_given(const struct sc_call *call, CUdeviceptr address, size_t by
         sc_copy_times_wake();
 }
 
-/* Judges what happened until now, while the managed memory is still there. */
+/* Called before managed memory is freed: judges, while it is still there, whether such memory fits
+ * on the devices that are meant to hold it; then forgets the block. */
 void sc_managed_leaves(CUdeviceptr address)
 {
     SC_KEEP_ERRNO();
@@ -231,12 +249,15 @@ void sc_managed_leaves(CUdeviceptr address)
     sc_residence_taken(&sc_residence, address);
 }
 
+/* Returns the location that a call means which names it by a device alone, as before CUDA 12.2;
+ * below 0: the host. */
 CUmemLocation sc_managed_location(CUdevice device)
 {
     return device < 0 ? (CUmemLocation){.type = CU_MEM_LOCATION_TYPE_HOST}
                       : (CUmemLocation){.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device};
 }
 
+/* Returns the place that advice names, as the records have it: a device, the host, or unknown. */
 static int place_of(CUmemLocation location)
 {
     if (location.type != CU_MEM_LOCATION_TYPE_DEVICE)
@@ -244,7 +265,8 @@ static int place_of(CUmemLocation location)
     return location.id >= 0 && location.id < SC_LEDGER_DEVICES ? location.id : SC_RESIDENCE_UNKNOWN;
 }
 
-/* Notes where the program wants managed memory to lie, and judges whether it fits. */
+/* Notes where the program wants managed memory to lie, with the call's stack, and judges whether it
+ * fits there. Without any managed memory nothing is looked at. */
 static void note_wish(const struct sc_call *call, CUdeviceptr address, size_t bytes, int place)
 {
     SC_KEEP_ERRNO();
@@ -255,7 +277,7 @@ static void note_wish(const struct sc_call *call, CUdeviceptr address, size_t by
         judge_device(place, -1, false);
 }
 
-/* Notes advice about managed memory (cuMemAdvise). */
+/* Notes advice about managed memory (cuMemAdvise), if it is about where the memory is to lie. */
 void sc_managed_advised(const struct sc_call *call, CUdeviceptr address, size_t bytes,
                         CUmem_advise advice, CUmemLocation location)
 {
@@ -265,18 +287,23 @@ void sc_managed_advised(const struct sc_call *call, CUdeviceptr address, size_t 
         note_wish(call, address, bytes, SC_RESIDENCE_ANYWHERE);
 }
 
+/* Notes that the program has prefetched managed memory: it wants the memory to lie there. */
 void sc_managed_prefetched(const struct sc_call *call, CUdeviceptr address, size_t bytes,
                            CUmemLocation location)
 {
     note_wish(call, address, bytes, place_of(location));
 }
 
+/* Notes that the memory was discarded, or allocated for the host: no device is meant to hold it
+ * until a call or a record of CUPTI says otherwise. */
 void sc_managed_lies_nowhere(CUdeviceptr address, size_t bytes)
 {
     if (is_on() && sc_managed_is_there())
         sc_residence_note_advice(&sc_residence, address, bytes, SC_RESIDENCE_NOWHERE, 0);
 }
 
+/* Forgets the managed memory of a context that has ended, and judges it before. CUPTI may be
+ * reporting that end, so its records are not waited for. */
 void sc_managed_context_ended(const struct sc_context *context)
 {
     if (is_on())
@@ -284,7 +311,7 @@ void sc_managed_context_ended(const struct sc_context *context)
     sc_residence_end_context(&sc_residence, context->legacy);
 }
 
-/* At the end of the process there is time to wait for CUPTI's last records. */
+/* Judges at the end of the process, when there is time to wait for CUPTI's last records. */
 void sc_managed_end(void)
 {
     if (is_on())

@@ -26,11 +26,13 @@ struct sc_managed_news;
 void sc_managed_given(const struct sc_call *call, CUdeviceptr address, size_t bytes,
                       const struct sc_context *context);
 
-/* Judges what the devices are meant to hold. Called before a managed block is freed; the block is
- * not watched any more, even if the driver refuses the free. */
+/* Judges whether the managed memory that devices are meant to hold fits there (SC602). Called
+ * before a managed block is freed; the block is not watched any more, even if the driver refuses
+ * the free. */
 void sc_managed_leaves(CUdeviceptr address);
 
-/* Note advice on managed memory, and a prefetch of it. Called when the call has succeeded. */
+/* Note where the program wants managed memory to lie: advice (cuMemAdvise), and a prefetch. Called
+ * when the call has succeeded. */
 void sc_managed_advised(const struct sc_call *call, CUdeviceptr address, size_t bytes,
                         CUmem_advise advice, CUmemLocation location);
 void sc_managed_prefetched(const struct sc_call *call, CUdeviceptr address, size_t bytes,
@@ -53,11 +55,13 @@ void sc_managed_note_news(const struct sc_managed_news *news);
 /* Returns true if any managed memory is allocated. Lock-free. */
 bool sc_managed_is_there(void);
 
-/* Judges memory without advice by its page faults. Called on a thread of the library's, when CUPTI
- * has delivered its records. */
+/* Judges, by the page faults that CUPTI has reported, whether memory without advice fits on the
+ * devices that use it (SC602). Called on a thread of the library's, when CUPTI has delivered its
+ * records. */
 void sc_managed_judge_faults(void);
 
-/* Judges for the last time: the process ends. Does not call the driver. */
+/* Judges for the last time whether managed memory fits on its devices: the process ends. Does not
+ * call the driver. */
 void sc_managed_end(void);
 
 #endif

@@ -8,6 +8,7 @@
 
 static struct sc_managed_counts counts;
 
+/* Adds to a count, which others may read at the same time. */
 static void add_to_count(_Atomic uint64_t *count, uint64_t value)
 {
     atomic_fetch_add_explicit(count, value, memory_order_relaxed);
@@ -19,8 +20,8 @@ static struct sc_managed_device *device_of(uint32_t number)
     return &counts.devices[number < SC_LEDGER_DEVICES ? number : SC_LEDGER_DEVICES - 1];
 }
 
-/* Counts bytes that have moved to the host, and separately those that were evicted for want of
- * room. */
+/* Counts bytes of managed memory that have moved from a device to the host; and once more those
+ * that were evicted because the device had no room. */
 static void count_left_device(const struct sc_managed_news *news)
 {
     struct sc_managed_device *device = device_of(news->from);
@@ -29,7 +30,8 @@ static void count_left_device(const struct sc_managed_news *news)
         add_to_count(&device->evicted_bytes, news->value);
 }
 
-/* Counts one record of CUPTI's about managed memory. */
+/* Counts one record of CUPTI's about managed memory that moves, or on which a device or the host
+ * faults. */
 void sc_moves_count(const struct sc_managed_news *news)
 {
     add_to_count(&counts.records, 1);
@@ -71,6 +73,7 @@ bool sc_moves_are_known(void)
     return all.dropped == 0;
 }
 
+/* Returns the counts, which go on changing, for the report. */
 const struct sc_managed_counts *sc_moves_counts(void)
 {
     return &counts;

@@ -24,8 +24,11 @@
 
 #include "common/poison.h"
 
-/* Finds the likeliest cause of a failed allocation. What the driver takes for itself in each
- * context counts as used by others. */
+/* Finds the likeliest cause of a failed allocation by comparing its size with what is free, what
+ * pools keep unused, and what this process has. `of_graphs`: how much of the free memory graphs
+ * have given up in the failed call, too late for it. If enough was free before, some limit must be
+ * the cause. What the driver takes for itself in each context counts as used by others. Without the
+ * sizes only unused pools can be named. */
 static enum sc_oom_verdict judge(const struct sc_oom *oom, uint64_t of_pools, uint64_t of_graphs)
 {
     if (oom->total_bytes == 0 || oom->size_bytes == 0)
@@ -43,14 +46,17 @@ static enum sc_oom_verdict judge(const struct sc_oom *oom, uint64_t of_pools, ui
 
 /* ---- the host ---- */
 
-/* A registration that lies apart takes a mapping or two of the process. */
+/* Has the process so many registered pieces of host memory that it may be out of mappings? Linux
+ * allows only so many, and a registration takes one or two. */
 static bool has_many_registrations(const struct sc_statement_place *host)
 {
     uint64_t most = sc_file_number("/proc/sys/vm/max_map_count", "");
     return most && host->kinds[SC_LEDGER_REGISTERED].blocks >= most / 4;
 }
 
-/* Finds out why the host has no memory: what is free there, and what the process itself holds. */
+/* Finds why the host has no memory: what is free there, and what the process itself has. If enough
+ * is free, memory that the library keeps may be the cause: `ours`, its own and what was freed in
+ * flight. */
 static void examine_host(const struct sc_statement *statement, struct sc_oom *oom)
 {
     const struct sc_statement_place *host = &statement->places[SC_LEDGER_HOST];
@@ -67,7 +73,8 @@ static void examine_host(const struct sc_statement *statement, struct sc_oom *oo
 
 /* ---- devices ---- */
 
-/* Adds up what pools have reserved and nobody uses, and finds the pool with most of that. */
+/* Adds up what the device's pools have reserved and nobody uses, which a trim would free; notes the
+ * pool with most of that. */
 static uint64_t examine_pools(const struct sc_statement *statement, struct sc_oom *oom)
 {
     uint64_t unused_bytes = 0, most_bytes = 0;
@@ -86,13 +93,15 @@ static uint64_t examine_pools(const struct sc_statement *statement, struct sc_oo
     return unused_bytes;
 }
 
-/* What graphs kept the driver gives up in the call, which fails nevertheless, but for cuMemAlloc
- * (docs/driver.md). No call says how much that was: it is what they had at their peak, and have no
- * more. The peak up to which that is known to have gone another way: */
+/* For each device the peak of its graphs' memory up to which it is known where the memory has gone:
+ * the program has trimmed it, or a failed allocation was explained by it. An allocation that finds
+ * no memory makes the driver free what graphs keep unused, and fails all the same, except
+ * cuMemAlloc (docs/driver.md). No call says how much that was: it is the graphs' peak minus what
+ * they have. */
 static _Atomic uint64_t graphs_gone[SC_LEDGER_DEVICES];
 
-/* Notes that the program has trimmed the device's graph memory: its peak until now does not count
- * any more. */
+/* Notes that the program has trimmed the memory that the device's graphs keep: their peak until now
+ * explains no later failure. */
 void sc_shortage_graphs_trimmed(CUdevice device)
 {
     cuuint64_t peak = 0;
@@ -103,8 +112,9 @@ void sc_shortage_graphs_trimmed(CUdevice device)
         atomic_store(&graphs_gone[device], peak);
 }
 
-/* Returns memory that graphs had reserved once and have no longer: a trim would have freed it
- * earlier. */
+/* Returns how much memory the device's graphs had reserved at their peak and have no longer, unless
+ * that is explained already (graphs_gone): the driver has freed it for this allocation, too late; a
+ * trim would have freed it earlier. cuMemAlloc does not fail for that. */
 static uint64_t given_up_by_graphs(const struct sc_oom *oom, const struct sc_memory *memory,
                                    const struct sc_statement_place *place)
 {
@@ -114,7 +124,8 @@ static uint64_t given_up_by_graphs(const struct sc_oom *oom, const struct sc_mem
                : 0;
 }
 
-/* Finds out why the device has no memory. */
+/* Finds why the device has no memory: what is free there, what this process has, and what its pools
+ * and graphs keep unused. What graphs have given up explains one failure only. */
 static void examine_device(const struct sc_statement *statement, const struct sc_memory *memory,
                            struct sc_oom *oom)
 {
@@ -134,7 +145,8 @@ static void examine_device(const struct sc_statement *statement, const struct sc
 
 /* ---- the line ---- */
 
-/* Writes the line of a failed allocation. */
+/* Asks the driver, judges, and writes the `oom` line of a failed allocation. Without memory for the
+ * statement there is no line. */
 static void write_line(const struct sc_memory *memory, struct sc_oom *oom)
 {
     struct sc_statement *statement = sc_pages_map(sizeof *statement);
@@ -150,7 +162,8 @@ static void write_line(const struct sc_memory *memory, struct sc_oom *oom)
 }
 
 /* Reports why an allocation has failed for want of memory. Only for the first, second, fourth ...
- * failure, since programs may try again many times. */
+ * failure, since programs may try again many times. Not on a thread that holds a lock of the
+ * library or of a stream, which the questions may need. */
 void sc_shortage_note(const struct sc_call *call, const struct sc_memory *memory)
 {
     SC_KEEP_ERRNO();

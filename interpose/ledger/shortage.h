@@ -23,9 +23,11 @@ struct sc_memory;
  * later failure is not explained by that memory. */
 void sc_shortage_graphs_trimmed(CUdevice device);
 
+/* Reports the failed allocation. For sc_shortage_refused. */
 void sc_shortage_note(const struct sc_call *call, const struct sc_memory *memory);
 
-/* Called when the driver has refused to give the memory, with `result`. */
+/* Called when the driver has refused to give the memory that a call asks for, with `result`. Only a
+ * want of memory is reported, and nothing with memory=off. */
 static inline void sc_shortage_refused(const struct sc_call *call, const struct sc_memory *memory,
                                        CUresult result)
 {

@@ -53,12 +53,14 @@ static struct {
     nvml_processes *processes;
 } nvml; /* the thread's own */
 
+/* Does the process end, so that NVML must not be called any more? */
 static bool is_stopping(void)
 {
     return atomic_load(&sc_unaccounted_stops);
 }
 
-/* Loads NVML, which tells what the driver holds for this process. */
+/* Loads NVML, which tells how much memory the driver holds for this process, and starts it. NVML
+ * stays closed if it lacks a function, or if the process ends meanwhile. */
 static void load_nvml(void)
 {
     void *library = sc_libraries_open("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -70,8 +72,8 @@ static void load_nvml(void)
     nvml.is_open = !is_stopping() && nvml.by_uuid && nvml.processes && init() == 0;
 }
 
-/* Loads NVML, in the first call only. A flag says meanwhile that it is under way, since it may take
- * long at the end of the process. */
+/* Loads NVML, once. A flag says meanwhile that this is under way, since it takes long, and the end
+ * of the process has to wait for it. */
 static void open_nvml(void)
 {
     nvml.is_tried = true;
@@ -81,7 +83,8 @@ static void open_nvml(void)
     atomic_store(&sc_unaccounted_opens, false);
 }
 
-/* Returns NVML's handle of a device, or of a MIG instance. */
+/* Returns NVML's handle of a device or of a MIG instance, by its UUID; NULL: unknown. The driver
+ * does not say which of the two it is, so both prefixes are tried. */
 static void *find_device(const struct sc_statement_place *place)
 {
     static const char *const prefixes[] = {"GPU", "MIG"};
@@ -96,9 +99,8 @@ static void *find_device(const struct sc_statement_place *place)
     return device;
 }
 
-/* Asks NVML how much memory this process has on the device. Returns false if it does not tell. In a
- * PID namespace NVML may list another process under our number: if that has less than the ledger
- * knows, it is not used. */
+/* Asks NVML how much memory this process has on the device. False if it does not tell, or if the
+ * process ends. In a PID namespace NVML may list another process under this one's number. */
 static bool ask_nvml(const struct sc_statement_place *place, uint64_t *bytes)
 {
     static struct nvml_process processes[PROCESSES_MAX];
@@ -129,6 +131,7 @@ static struct {
 
 static _Atomic bool is_on;
 
+/* Notes that there is a thread that asks NVML; without it calls are not noted. */
 void sc_unaccounted_start(void)
 {
     atomic_store(&is_on, true);
@@ -146,8 +149,9 @@ static const uint8_t weights[SC_MEMORY_KINDS] = {
     [SC_MEMORY_FUNCTION_SETTING] = 1,
 };
 
-/* Wakes the thread that asks NVML: after this call the driver may have taken memory that the
- * program did not ask for. */
+/* Called after a call for which the driver may have taken memory that the program did not ask for.
+ * Keeps the call's stack, unless a call that takes more was noted since the last look, and wakes
+ * the thread that asks NVML. A function takes memory at its first launch, so more looks are due. */
 void sc_unaccounted_note(const struct sc_call *call, enum sc_memory_kind kind)
 {
     unsigned weight = weights[kind];
@@ -168,7 +172,9 @@ void sc_unaccounted_note(const struct sc_call *call, enum sc_memory_kind kind)
 
 /* ---- looking ---- */
 
-/* Returns what the driver should hold on the device, by what the ledger knows. */
+/* Returns how much the driver should hold for the process on the device, by what the ledger (the
+ * record of who has which memory) knows: memory, arrays, and what pools and graphs have reserved.
+ */
 static uint64_t known_of(const struct sc_statement *statement, unsigned place_number)
 {
     const struct sc_statement_place *place = &statement->places[place_number];
@@ -184,8 +190,9 @@ static uint64_t known_of(const struct sc_statement *statement, unsigned place_nu
 
 enum answer { NOT_SAID, CHANGING, SAID };
 
-/* Compares the ledger with NVML at one moment: NVML has to give the same answer before and after.
- */
+/* Compares the ledger with NVML at one moment: NVML has to give the same answer before and after
+ * the ledger is read, else again. NOT_SAID also if NVML knows less than the ledger: it then means
+ * another process. CHANGING: no moment was found. */
 static enum answer compare_sums(unsigned place, struct sc_statement *statement,
                                 uint64_t *driver_bytes, uint64_t *unaccounted)
 {
@@ -202,8 +209,8 @@ static enum answer compare_sums(unsigned place, struct sc_statement *statement,
     return nvml.is_open ? CHANGING : NOT_SAID;
 }
 
-/* Returns the record of how much that memory has grown at one call site, or NULL if there is no
- * room. */
+/* Returns the record of how much memory on this device has grown after the noted call
+ * (found.origin); NULL: there is no room for one more. Needs the lock. */
 static struct sc_statement_mention *step_of(unsigned place)
 {
     for (unsigned i = 0; i < found.step_count; i++)
@@ -216,7 +223,8 @@ static struct sc_statement_mention *step_of(unsigned place)
     return &found.steps[found.step_count++];
 }
 
-/* Stores what the driver holds on a device, and how much of it is not accounted for. */
+/* Stores what the driver holds on a device, and how much of it is not accounted for (`bytes`).
+ * Growth from 1 MB on is attributed to the call that was noted. */
 static void note_locked(unsigned place, uint64_t driver_bytes, uint64_t bytes)
     SC_REQUIRES(found.lock)
 {
@@ -233,8 +241,8 @@ static void note_locked(unsigned place, uint64_t driver_bytes, uint64_t bytes)
 }
 
 /* Finds how much memory on a device is not accounted for. Growth counts only if it is still there a
- * moment later: a block that the driver has just handed out is entered into the ledger shortly
- * after. */
+ * moment later: a block that the driver has just given is entered into the ledger shortly after. If
+ * no moment was found to compare at, the earlier result stays. */
 static void measure_growth(unsigned place, struct sc_statement *statement)
 {
     const struct timespec pause = {0, PAUSE_NS};
@@ -253,8 +261,8 @@ static void measure_growth(unsigned place, struct sc_statement *statement)
         note_locked(place, driver_bytes, bytes);
 }
 
-/* Ends a check: the call that caused it is forgotten after some checks. Returns true if more checks
- * are due. */
+/* Ends a look. The noted call is forgotten, unless it was about a function, whose first launch may
+ * still take memory: then some more looks are due. Returns whether they are. */
 static bool end_check(bool has_looked)
 {
     SC_LOCKED_BRIEFLY(&found.lock);
@@ -264,7 +272,8 @@ static bool end_check(bool has_looked)
     return found.looks > 0;
 }
 
-/* Asks NVML about each device in use. Returns false if no further check is due soon. */
+/* Asks NVML about each device on which the process has memory, once it has any. Returns whether
+ * another look is due soon. Without memory for the statement there is none. */
 bool sc_unaccounted_look(void)
 {
     struct sc_statement *statement = sc_pages_map(sizeof *statement);
@@ -284,7 +293,7 @@ bool sc_unaccounted_look(void)
     return end_check(has_looked);
 }
 
-/* Stores the results in a statement. */
+/* Copies the results of the last look into a statement. */
 void sc_unaccounted_fill(struct sc_statement *statement)
 {
     SC_LOCKED_BRIEFLY(&found.lock);

@@ -32,7 +32,7 @@ extern _Atomic bool sc_unaccounted_stops;
  * sc_unaccounted_stops reads this afterwards, so one of the two threads sees the other's flag. */
 extern _Atomic bool sc_unaccounted_opens;
 
-/* Notes that there is a thread that asks NVML. */
+/* Called when the thread that asks NVML is about to start: calls are noted from now on. */
 void sc_unaccounted_start(void);
 
 /* Notes a call by which the driver may have taken memory for itself. One load if there is no such
@@ -44,7 +44,8 @@ void sc_unaccounted_note(const struct sc_call *call, enum sc_memory_kind kind);
  * launch may take memory. */
 bool sc_unaccounted_look(void);
 
-/* Stores the results of the last question in the statement. */
+/* Stores in the statement what NVML's last answers say of memory that the driver has taken for
+ * itself. */
 void sc_unaccounted_fill(struct sc_statement *statement);
 
 #endif

@@ -59,8 +59,8 @@ static const struct lost {
 
 static const struct lost aborted = {CUDA_SUCCESS, "SIGABRT"};
 
-/* Returns what is known of an error that ends all work of a context, or NULL if it is no such
- * error. */
+/* Returns the record of an error after which a context does no more work, with its name; NULL: it
+ * is no such error. */
 static const struct lost *find_lost(CUresult error)
 {
     for (size_t i = 0; i < sizeof all_lost / sizeof all_lost[0]; i++)
@@ -90,8 +90,8 @@ static struct sc_postmortem_stream streams[OPERATIONS_MAX];
 
 /* ---- one operation ---- */
 
-/* Does the host know that the operation is done? A kernel that an event was recorded after, for
- * which the host has waited, is known to be done when a later copy on its stream is. */
+/* Does the host know that this entry of the history is done? By its number on the stream, or by its
+ * time: a kernel has no number of its own, but an event behind it may have been waited for. */
 static bool is_done(const struct sc_history_entry *entry)
 {
     struct sc_stream_record *record = sc_streams_of_id(entry->stream);
@@ -100,8 +100,8 @@ static bool is_done(const struct sc_history_entry *entry)
     return record && sc_unfinished_is_done(record, entry->ticks);
 }
 
-/* Returns the entry as the line shows it. An entry without a stack gets a stack of its call site
- * alone. */
+/* Returns a history's entry as the line shows it. An entry without a stack gets a stack of the
+ * program's call (`site`) alone. */
 static struct sc_postmortem_operation describe(const struct sc_history_entry *entry, bool in_flight)
 {
     void *site = (void *)entry->site;
@@ -113,8 +113,8 @@ static struct sc_postmortem_operation describe(const struct sc_history_entry *en
 
 /* ---- streams ---- */
 
-/* Work that took no time from the clock may have that of an operation before it, but never its
- * number. */
+/* Did one entry of a stream come after the other? By their numbers on the stream; work without a
+ * number of its own has that of an operation before it, and is later by its time. */
 static bool is_later(const struct sc_history_entry *one, const struct sc_history_entry *other)
 {
     return one->number > other->number ||
@@ -122,7 +122,8 @@ static bool is_later(const struct sc_history_entry *one, const struct sc_history
 }
 
 /* Inserts the entry among those of its stream, the latest first, before entries that are not later.
- */
+ * The entries of different streams may lie in turn: only those of the same stream are moved. It is
+ * shown as an operation, without a direction. */
 static void insert_entry(const struct sc_history_entry *entry)
 {
     unsigned at = entry_count++;
@@ -138,7 +139,8 @@ static void insert_entry(const struct sc_history_entry *entry)
     entries[at].direction = SC_NO_DIRECTION;
 }
 
-/* Reads the history. A free in a stream's order is also an operation of that stream. */
+/* Reads the histories of all streams, and that of frees. A free in a stream's order
+ * (cuMemFreeAsync) is shown as an operation of that stream as well. */
 static void read_entries(void)
 {
     entry_count = 0;
@@ -150,8 +152,8 @@ static void read_entries(void)
             insert_entry(&given_back[i]);
 }
 
-/* Returns the index of the latest operation of all streams that take_stream has not taken yet;
- * entry_count: there is none. Operations that were taken have stream 0. */
+/* Returns the index of the latest operation on the streams that are still to be shown; entry_count:
+ * there is none. take_stream sets the stream of what it has shown to 0. */
 static unsigned find_latest(void)
 {
     unsigned latest = entry_count;
@@ -163,8 +165,8 @@ static unsigned find_latest(void)
     return latest;
 }
 
-/* Raises times that cannot be right: a noted time may be earlier than the call, but no operation
- * came before the one that precedes it. */
+/* Raises times that cannot be right. `shown` has the latest first. Some calls only note an earlier
+ * time than their own, but nothing came before the entry that precedes it on its stream. */
 static void raise_times(struct sc_postmortem_operation *shown, unsigned count)
 {
     for (unsigned i = count; i-- > 1;)
@@ -172,8 +174,8 @@ static void raise_times(struct sc_postmortem_operation *shown, unsigned count)
             shown[i - 1].time_ns = shown[i].time_ns;
 }
 
-/* Takes the operations of the stream, in their order. `is_whole`: all are shown, else only those in
- * flight. Returns how many are shown. */
+/* Moves the stream's operations to `shown`, in their order. `is_whole`: all are shown, else only
+ * those in flight, as the line has room for few streams in full. Returns how many are shown. */
 static unsigned take_stream(uint32_t id, bool is_whole, struct sc_postmortem_operation *shown)
 {
     unsigned count = 0;
@@ -189,8 +191,9 @@ static unsigned take_stream(uint32_t id, bool is_whole, struct sc_postmortem_ope
     return count;
 }
 
-/* Collects the streams that were used last, and all others with operations in flight. Returns how
- * many. */
+/* Collects what the line shows of streams: of the few that were used last all operations, and of
+ * the others those in flight. A stream without any is left out. Returns how many streams are shown.
+ */
 static unsigned collect_streams(void)
 {
     unsigned count = 0, stream_index = 0, operation_count = 0;
@@ -213,14 +216,15 @@ static unsigned collect_streams(void)
 
 /* ---- memory that was given back ---- */
 
-/* Do two entries tell of one call? Two hooks may see the same free. */
+/* Do two adjacent entries of the history of frees tell of one call? Two hooks may see the same
+ * free, one of which knows the stream. */
 static bool is_same_call(const struct sc_history_entry *one, const struct sc_history_entry *next)
 {
     return one->api == next->api && one->address == next->address && one->site == next->site &&
            one->thread == next->thread && !(one->stream && next->stream);
 }
 
-/* Collects the memory that was freed shortly before the error. */
+/* Collects the memory that was freed shortly before the error, each call once. Returns how many. */
 static unsigned collect_frees(void)
 {
     unsigned count = 0;
@@ -233,7 +237,8 @@ static unsigned collect_frees(void)
 
 /* ---- the line ---- */
 
-/* Writes the `postmortem` line. */
+/* Fills in what was going on, and writes the `postmortem` line, with the modules that its stacks
+ * name. */
 static void write_line(struct sc_postmortem *postmortem)
 {
     postmortem->streams = streams;
@@ -244,16 +249,17 @@ static void write_line(struct sc_postmortem *postmortem)
     sc_report_modules();
 }
 
-/* May a kernel have got the error from a NULL of malloc's? It has written there, or has looked and
- * given up: assert, __trap. */
+/* May a kernel have caused the error because malloc on the device gave it NULL? It has written
+ * there, or has looked and given up (assert, __trap). Then the size of the device's heap matters.
+ */
 static bool may_come_of_null(CUresult error)
 {
     return error == CUDA_ERROR_ILLEGAL_ADDRESS || error == CUDA_ERROR_ASSERT ||
            error == CUDA_ERROR_LAUNCH_FAILED;
 }
 
-/* Returns the call that has fixed the heap's size in the context that got the error. Returns NULL
- * if that is not known, or it is another error. */
+/* Returns the call that has fixed the size of the device's heap in the current context: memory may
+ * have been short there. NULL: that is not known, or the error is of another kind. */
 static const struct sc_limit_event *find_heap_user(const struct lost *lost)
 {
     CUcontext handle = NULL;
@@ -264,7 +270,8 @@ static const struct sc_limit_event *find_heap_user(const struct lost *lost)
     return context ? sc_limits_heap_user(context) : NULL;
 }
 
-/* Writes the line, unless another thread has begun to. */
+/* Writes the line, once in a process; another thread may have begun to. `api` and `site`: the
+ * program's call that has got the error. */
 static void write_once(const struct lost *lost, const char *api, void *site)
 {
     SC_KEEP_ERRNO();
@@ -285,8 +292,9 @@ static void write_once(const struct lost *lost, const char *api, void *site)
     atomic_store(&line_stage, WRITTEN);
 }
 
-/* May the line be written now? If a wrapper holds a stream's lock, the next call writes it, since
- * that call gets the same error. */
+/* May the line be written now? Not twice, nor without the option. Not if this thread holds a lock
+ * of the library or of a stream, as the line needs them: the next call gets the same error, and
+ * writes it. */
 static bool may_write_line(void)
 {
     return atomic_load_explicit(&line_stage, memory_order_relaxed) == NOT_BEGUN &&
@@ -298,20 +306,23 @@ static bool may_write_line(void)
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char _end[] __attribute__((visibility("hidden")));
 
+/* Is the call the library's own? It returns to the library's code, and the program did not make it.
+ */
 static bool is_in_library(const void *site)
 {
     return (uintptr_t)site >= (uintptr_t)__ehdr_start && (uintptr_t)site < (uintptr_t)_end;
 }
 
 /* Does the error say that the current context is lost? Two do not: one is about a handle that is no
- * context, the other about something unknown. */
+ * context any more, the other about something unknown. */
 static bool is_of_current_context(CUresult error)
 {
     return error != CUDA_ERROR_CONTEXT_IS_DESTROYED && error != CUDA_ERROR_UNKNOWN;
 }
 
-/* Writes the line at the first error that ends a context. In a replay the wrapper is called by the
- * library, so it is not known which call of the program was made, and no line is written. */
+/* Called with each error that the driver returns to a wrapper. If it ends a context, writes what
+ * was going on to the report. A call of the library's own, as in a replay, is no call of the
+ * program, and the line would name the wrong one: none is written for it. */
 void sc_postmortem_failed(const struct sc_call *call, int result)
 {
     const struct lost *lost = find_lost((CUresult)result);
@@ -321,14 +332,16 @@ void sc_postmortem_failed(const struct sc_call *call, int result)
         write_once(lost, call->api, call->site);
 }
 
-/* A program that is halted at a hazard (halt_on_error=1) has been told of that already. */
+/* Writes what was going on when the program calls abort, as an assertion on a CUDA error may do. An
+ * abort by the library itself (halt_on_error=1) has been explained already. */
 void sc_postmortem_write_on_abort(void *site)
 {
     if (!is_in_library(site) && may_write_line())
         write_once(&aborted, "abort", site);
 }
 
-/* Waits, before the process ends, a limited time for another thread that is writing the line. */
+/* Waits, before the process ends, at most two seconds for another thread that is writing the line,
+ * which would be cut off. */
 void sc_postmortem_await(void)
 {
     enum { TRIES = 2000, PAUSE_NS = 1000 * 1000 };

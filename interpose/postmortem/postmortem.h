@@ -22,7 +22,7 @@
 #define SC_INTERPOSE_POSTMORTEM_POSTMORTEM_H
 
 /* Writes the line, unless it is written: the program aborts, by a call whose return address is
- * `site`. */
+ * `site`. Called before the process ends by that. */
 void sc_postmortem_write_on_abort(void *site);
 
 /* Waits, for two seconds at most, for a thread that is writing the line. Called when the process is

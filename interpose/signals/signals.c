@@ -309,8 +309,10 @@ static handler_function *handler_for(int number, siginfo_t *info, ucontext_t *co
     return (handler_function *)(uintptr_t)action.sa_sigaction;
 }
 
-/* Puts SIGSEGV into the frame's mask if the program believes it blocked, before this handler
- * returns: the library's way back takes that from the frame, and would believe it unblocked. */
+/* Called before this handler returns to the interrupted code, without the program's handler: puts
+ * SIGSEGV into the frame's mask if the program has it blocked, as it believes. The library's way
+ * back takes it out again, for Linux, and would otherwise record that the program has it unblocked.
+ */
 static void believe_in_frame(ucontext_t *context)
 {
     if (SC_SIGRETURN_IS_OURS && sc_signal_mask.blocks_fault)

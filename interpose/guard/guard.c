@@ -187,8 +187,9 @@ static void unprotect_all(void *unused)
     sc_guard_apply(SC_GUARD_ALL);
 }
 
-/* Calls unprotect_all on a spare stack, until it is not abandoned for a pending signal. Itself a
- * function for sc_spare_stack_call_last, which limits its waits for locks. */
+/* Unprotects all pages on a spare stack, and tries again if that is abandoned because a signal is
+ * pending. Has the form that sc_spare_stack_call_last asks for, which limits its waits for locks.
+ */
 static void repeat_all(void *unused)
 {
     sc_spare_stack_repeat(unprotect_all, unused);

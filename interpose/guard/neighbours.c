@@ -104,8 +104,9 @@ static bool count_touch(uint64_t number)
     return first;
 }
 
-/* Counts a touch of the page beside the bytes of an operation in flight. The first touch of a page
- * also counts for its block (2 MB): a program may touch one page after another, once each. */
+/* Counts a touch of the page beside the bytes of an operation in flight: a page that is touched so
+ * often is left unprotected. The first touch of a page also counts for its block (2 MB): a program
+ * may touch one page after another, once each. */
 void sc_neighbours_note_touch(uintptr_t address)
 {
     if (count_touch(number_of(address)))

@@ -529,7 +529,8 @@ static bool run_step(struct touch *touch, sc_spare_function *function)
 enum wait { WAIT_OVER, WAIT_LEFT, WAIT_GOES_ON };
 
 /* Checks once whether the touch's wait is over: the operations are complete, stall_limit
- * (`until_ns`) has passed, or this thread is what others wait for. WAIT_LEFT: a signal is pending
+ * (`until_ns`) has passed, or a host function or GPU kernel waits for the program in turn. A kernel
+ * that does (is_stuck) is no longer waited for in the next step. WAIT_LEFT: a signal is pending
  * that the handler of the fault blocks; the handler returns, and the instruction is repeated. */
 static enum wait check_wait(struct touch *touch, uint64_t now_ns, uint64_t until_ns)
 {

@@ -445,8 +445,8 @@ static void rechoose_pages(void)
     atomic_store_explicit(&sc_track_parts.guards->doubted_ticks, sc_ticks(), memory_order_relaxed);
 }
 
-/* Has the handler of SIGSEGV be checked soon, and then more often for a while: a library is loaded,
- * a thread started or a page touched, and the program may have replaced the handler past the hooks.
+/* Has the handler of SIGSEGV checked soon, and then more often for a while: a library is loaded, a
+ * thread started or a page touched, and the program may have replaced the handler past the hooks.
  */
 void sc_signals_recheck_soon(void)
 {

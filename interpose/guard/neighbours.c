@@ -176,7 +176,8 @@ bool sc_neighbours_leave_out(uintptr_t address)
     return count_and_ask(number) || block_skips;
 }
 
-/* Clears the entry if it has the counts of a page or block from `first` to before `end`. */
+/* Clears this entry of the table if it has the counts of a page or block from `first` to before
+ * `end`. */
 static void clear_if_within(_Atomic uint64_t *place, uint64_t first, uint64_t end)
 {
     uint64_t word = atomic_load_explicit(place, memory_order_relaxed);

@@ -60,7 +60,9 @@ static void allow_abandoning(unsigned stripe)
     sc_spare_stack_undo_by(release_lock, &stripes[stripe].lock);
 }
 
-/* Ends allow_abandoning, before the thread does what must not be left half done. */
+/* Forbids from now on to abandon the call that this thread makes on a spare stack while it waits
+ * for the tracker's lock: before the thread does what must not be left half done, and before it
+ * releases the stripe. */
 static void forbid_abandoning(void)
 {
     sc_spare_stack_undo_by(NULL, NULL);

@@ -227,8 +227,9 @@ static void make_real_in_child(void)
 }
 
 /* Called before exec: blocks SIGSEGV in Linux if the program believes it blocked, as the next
- * program inherits Linux's mask. A SIGSEGV that is kept for the thread is sent again, and so
- * inherited as pending; the library's handler gets it if the exec fails. */
+ * program inherits Linux's mask. (In a child of vfork that has changed its mask, Linux has it
+ * blocked already.) A SIGSEGV that is kept for the thread is sent again, and so inherited as
+ * pending; the library's handler gets it if the exec fails. */
 void sc_signal_mask_begin_exec(void)
 {
     if (!sc_signal_mask_really_blocks_fault() || is_real_in_child())

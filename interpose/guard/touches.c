@@ -306,8 +306,8 @@ static bool never_waits(const struct touch *touch)
 
 /* Makes the tracker's record (a hold) that ends when the operations are complete, for which the
  * touch then waits, and wakes the library's thread that ends it (the reaper). False: there is no
- * memory for it, so the touch does not wait. `awaited` tells find_beside that the program does not
- * wait by itself; behind a host function that is not known, as the function may order the two. */
+ * memory for it, so the touch does not wait. Notes (for find_beside) that this program's touches
+ * have to wait, as it does not wait by itself; not behind a host function, by which it may. */
 static bool begin_hold(const struct sc_ops *ops, struct touch *touch)
 {
     SC_DEALLOCATION request = {

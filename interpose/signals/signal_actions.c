@@ -154,12 +154,12 @@ static void write_belief(int number, ucontext_t *context, struct sc_frame frame)
     sc_signal_mask.pends_for_handler = false;
 }
 
-/* Prepares the thread for the program's handler, and returns that. What the handler is to believe
- * of SIGSEGV is recorded only if it returns to the library's code, which undoes that: right after
- * sigaction it may still return to the C library's. From here on, calls count as the program's
- * (sc_inside_interrupt), also if a call that the library makes for itself was interrupted.
- * ThreadSanitizer's library comes between Linux and this one: it calls handlers, at once or later,
- * with every signal really blocked, so SIGSEGV is unblocked. */
+/* Prepares the thread for the program's handler, and returns that. Whether the handler has SIGSEGV
+ * blocked, as the program believes, is recorded only if it returns to the library's code, which
+ * undoes that: right after sigaction it may still return to the C library's. From here on, calls
+ * count as the program's (sc_inside_interrupt), also if a call that the library makes for itself
+ * was interrupted. ThreadSanitizer's library comes between Linux and this one: it calls handlers,
+ * at once or later, with every signal really blocked, so SIGSEGV is unblocked. */
 static handler_function *prepare_handler(int number, ucontext_t *context, struct sc_frame frame)
 {
     if (sc_sigreturn_is_return_to_us(frame.caller)) {

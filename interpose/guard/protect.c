@@ -407,9 +407,9 @@ void sc_protect_close_page(uintptr_t page)
     set_if_covered(page, false);
 }
 
-/* Is the fault the program's own? It is if no operation guards the page, the guard has nothing left
- * to do there (all recorded changes are made first), and the page forbids the touch all the same.
- */
+/* Is the fault the program's own? Makes all recorded changes first, so that the guard has nothing
+ * left to do. Then the fault is the program's if no operation guards the page, and the page forbids
+ * the touch all the same. */
 bool sc_protect_is_program_fault(uintptr_t address, enum sc_touch touch)
 {
     SC_KEEP_ERRNO();

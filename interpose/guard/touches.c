@@ -240,12 +240,12 @@ static bool has_possible(const struct sc_ops *ops)
     return false;
 }
 
-/* Removes from the list, and no longer guards, those uses that may not happen (a GPU kernel's, by
- * an address among its parameters, or in a conditional body of a graph) for which the touch need
- * not wait. Without kernels=order that is all of them; with releases_kernels, too, since the kernel
- * seems to wait for this very touch. Then the page is never protected again, as host and kernel
- * communicate by it. Stores the stream of a kernel that the touch waits for, which may turn out to
- * be stuck. */
+/* Removes from the list, and no longer guards, uses that may not happen and for which the touch
+ * need not wait. (A GPU kernel may use an address among its parameters, a graph may run a
+ * conditional body.) Without kernels=order that is all of them. With releases_kernels, too: the
+ * kernel seems to wait for this very touch, and the page is never protected again, as host and
+ * kernel communicate by it. Stores the stream of a kernel that the touch waits for, which may turn
+ * out to be stuck. */
 static void drop_unawaited_kernels(struct sc_ops *ops, struct touch *touch)
 {
     touch->kernel_stream = 0;

@@ -152,8 +152,8 @@ bool sc_main_thread_send(int number, const siginfo_t *info)
 }
 
 /* Called by another thread's handler: sends the signal on to the main thread if it was sent to the
- * process, and the main thread would have got it had the library not blocked it there for a moment.
- * True: the handler returns at once. */
+ * process, and only the library has kept the main thread from getting it, by blocking signals there
+ * for a moment. True: the handler returns at once. */
 bool sc_main_thread_forward(int number, const siginfo_t *info)
 {
     return is_sent_to_process(number, info) && !is_main_thread() &&

@@ -189,10 +189,10 @@ static bool postpone_or_forward(int number, siginfo_t *info, ucontext_t *context
     return true;
 }
 
-/* Does what the library's handler of any signal does first: ends a single step and an unfinished
- * wait for signals that it has interrupted, puts back the signal's origin, and postpones or
- * forwards it if it must not be handled here and now. Returns the program's handler, or NULL in
- * that case. */
+/* Does what the library's handler of any signal does first. Ends a single step and an unfinished
+ * wait for signals that it has interrupted, and puts back the signal's origin. Postpones or
+ * forwards the signal if it must not be handled here and now: then returns NULL, else the program's
+ * handler. */
 static handler_function *handler_for(int number, siginfo_t *info, ucontext_t *context,
                                      struct sc_frame frame)
 {

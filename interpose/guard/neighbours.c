@@ -29,14 +29,14 @@ enum { LEFT_BITS = 13, LEVEL_BITS = 4, UNTOUCHED_BITS = 4 };
 static _Atomic uint64_t places[PLACES];
 static _Atomic unsigned used; /* places: 0 in most programs */
 
-/* Returns the number of the page with the address, by which its counts are found. */
+/* Returns the number of the page with the address, by which the counts of its touches are found. */
 static uint64_t number_of(uintptr_t address)
 {
     return address / (*sc_track_parts.page_mask + 1);
 }
 
-/* Returns the number of the block (2 MB) with the address, by which its counts are found. A bit
- * that no page's number has keeps the two apart in the table. */
+/* Returns the number of the block (2 MB) with the address, by which the counts of its touches are
+ * found. A bit that no page's number has keeps the two apart in the table. */
 static uint64_t block_of(uintptr_t address)
 {
     return UINT64_C(1) << (63 - LEFT_BITS - LEVEL_BITS - UNTOUCHED_BITS) | address / BLOCK_BYTES;
@@ -186,8 +186,8 @@ static void clear_if_within(_Atomic uint64_t *place, uint64_t first, uint64_t en
         replace_entry(place, word, 0);
 }
 
-/* Drops the counts of the pages or blocks from `first` to before `end`. One by one; or, if they are
- * as many as the table has entries, by a walk over the table. */
+/* Drops what was counted of touches of the pages or blocks (2 MB) from `first` to before `end`. One
+ * by one; or, if they are as many as the table has entries, by a walk over the table. */
 static void forget_all(uint64_t first, uint64_t end)
 {
     if (end > first && end - first >= PLACES) {

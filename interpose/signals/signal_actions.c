@@ -406,8 +406,10 @@ void sc_signals_adopt_handlers(void)
         reinstall_locked(__builtin_ctzll(left) + 1);
 }
 
-/* sigaction while the signal is not shared: the call is passed on to the C library. If the library
- * began to share handlers meanwhile, it may have missed this one, which is installed again. */
+/* What sigaction does as long as Linux has the program's own handler for the signal, and not the
+ * library's: the call is passed on. If another thread has begun meanwhile to install the library's
+ * handlers, it may have missed this one, which is installed again. SIGSEGV's is installed apart
+ * (signals.c), and a child of vfork records no handlers. */
 static int pass_on(int number, const struct sigaction *action, struct sigaction *old)
 {
     bool had_handlers = sc_sharing_has_handlers();
@@ -421,8 +423,8 @@ static int pass_on(int number, const struct sigaction *action, struct sigaction 
     return result;
 }
 
-/* Does Linux get the library's handler for this signal by now? SIGSEGV's comes last, with the first
- * page that mprotect protects. */
+/* Does Linux have the library's handler in place of the program's for this signal by now? For
+ * SIGSEGV that begins last, with the first page that mprotect protects. */
 static bool is_shared(int number)
 {
     return number == SIGSEGV ? sc_sharing_is_on() : sc_sharing_has_handlers();

@@ -217,9 +217,9 @@ void sc_protect_apply(uint64_t stream_bits)
 
 /* ---- locked stripes ---- */
 
-/* Locks the stripes, from the lowest, before the tracker records changes there, whose system calls
- * then follow without another look under the tracker's lock. Which stripes are locked is stored for
- * the thread, for sc_protect_apply_and_unlock. */
+/* Locks the stripes (sets of pages), from the lowest, before the tracker records changes of
+ * protection there. The system calls can then follow without another look under the tracker's lock.
+ * Which stripes are locked is stored for the thread, for sc_protect_apply_and_unlock. */
 void sc_protect_lock_stripes(uint64_t bits) SC_UNFOLLOWED
 {
     uint64_t left = bits;
@@ -245,8 +245,9 @@ static void apply_due(unsigned stripe)
     }
 }
 
-/* Makes the changes recorded since sc_protect_lock_stripes, and unlocks its stripes. Changes that
- * took more than one system call, or were refused, are made under the tracker's lock. */
+/* Makes the changes of protection recorded since sc_protect_lock_stripes, and unlocks the stripes
+ * (sets of pages) that it has locked. Changes that took more than one system call, or were refused,
+ * are made under the tracker's lock. */
 void sc_protect_apply_and_unlock(void) SC_UNFOLLOWED
 {
     SC_KEEP_ERRNO();

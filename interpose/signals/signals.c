@@ -111,7 +111,8 @@ static _Atomic(const struct sigaction *) program_action; /* NULL: the default ac
 static _Atomic bool taken_over; /* the library's handler was installed for SIGSEGV once */
 
 /* Records what the program has set as its action, in the way in which Linux would show it: without
- * signals that no mask can have, and with the flags that Linux has kept. */
+ * signals that no mask can have, and with the flags that Linux has kept. It gets a slot of its own,
+ * which is published whole: a handler may read it at any time, without a lock. */
 static void record_action(const struct sigaction *action, int flags)
 {
     struct sigaction *slot = &actions[atomic_fetch_add(&next_action, 1) % ACTIONS];
@@ -123,7 +124,8 @@ static void record_action(const struct sigaction *action, int flags)
 }
 
 /* Records the action that Linux had as the program's, when the library's handler takes its place.
- */
+ * It gets a slot of its own, which is published whole: a handler may read it at any time, without a
+ * lock. */
 static void record_found_action(const struct sigaction *found)
 {
     struct sigaction *slot = &actions[atomic_fetch_add(&next_action, 1) % ACTIONS];

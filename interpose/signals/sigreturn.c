@@ -168,6 +168,7 @@ void sc_sigreturn_adopt(int number)
     (void)number;
 }
 
+/* Here no address in an action tells who has set it, so none is searched for. */
 void sc_sigreturn_find_libc_restorer(void)
 {
 }
@@ -186,6 +187,7 @@ bool sc_sigreturn_is_return_to_us(uintptr_t caller)
     return true;
 }
 
+/* Here the library puts no code into actions, so none is to be replaced. */
 void sc_sigreturn_put_libc_restorer(struct sigaction *action)
 {
     (void)action;

@@ -35,20 +35,6 @@
 
 #include "common/poison.h"
 
-/* ---- the sides of a copy ---- */
-
-/* Returns one side of a copy of a batch. Memory that the program has unregistered counts as used by
- * the device all the same while the library defers that call (a graph uses the memory): the driver
- * still treats it as registered. */
-struct sc_copy_side sc_batch_copies_side_at(CUdeviceptr address, size_t size_bytes,
-                                            enum sc_side_as is)
-{
-    struct sc_copy_side side = sc_copy_side_at(is, address, size_bytes);
-    if (!side.used && size_bytes && sc_issue_is_kept_registered(&side.shape))
-        side.used = side.host = true;
-    return side;
-}
-
 /* ---- what a copy does with memory ---- */
 
 /* Adds a pageable source as an operation in flight: by the contract of its access order the driver

@@ -23,14 +23,7 @@
 
 #include "interpose/driver/driver.h"
 
-enum sc_side_as;
 struct sc_batch;
-struct sc_copy_side;
-
-/* Returns one side of a contiguous copy of the batch: host memory if the tracker has a range at the
- * address, or if the address is pageable. `is`: what is known of the address already. */
-struct sc_copy_side sc_batch_copies_side_at(CUdeviceptr address, size_t size_bytes,
-                                            enum sc_side_as is);
 
 /* Called by the wrappers of batches before and after the driver's call. Begin judges the copies,
  * and may replace their sources. End records the copies if the driver has accepted the call, does

@@ -214,10 +214,8 @@ static void describe_flat(struct sc_batch *copies, size_t i, struct sc_batch_cop
     copy->sides.is_empty = batch->arrays.sizes[i] == 0;
     if (copy->sides.is_empty)
         return;
-    copy->sides.src =
-        sc_batch_copies_side_at(batch->arrays.srcs[i], batch->arrays.sizes[i], copy->src_is);
-    copy->sides.dst =
-        sc_batch_copies_side_at(batch->arrays.dsts[i], batch->arrays.sizes[i], copy->dst_is);
+    copy->sides.src = sc_copy_side_at(copy->src_is, batch->arrays.srcs[i], batch->arrays.sizes[i]);
+    copy->sides.dst = sc_copy_side_at(copy->dst_is, batch->arrays.dsts[i], batch->arrays.sizes[i]);
 }
 
 /* Would the driver accept the arguments? Reads the arrays only as far as the driver would. */
@@ -417,8 +415,7 @@ static struct sc_copy_side operand_side(const CUmemcpy3DOperand *operand, const 
     if (operand->type != CU_MEMCPY_OPERAND_TYPE_POINTER)
         return (struct sc_copy_side){0};
     struct sc_shape shape = operand_shape(operand, extent);
-    struct sc_copy_side side =
-        sc_batch_copies_side_at(shape.address, sc_shape_hull_bytes(&shape), is);
+    struct sc_copy_side side = sc_copy_side_at(is, shape.address, sc_shape_hull_bytes(&shape));
     side.shape = shape;
     side.fold = operand_fold(operand, extent);
     return side;

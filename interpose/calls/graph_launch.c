@@ -39,6 +39,7 @@
 #include "interpose/driver/made_here.h"
 #include "interpose/driver/replaying.h"
 #include "interpose/driver/wrap.h"
+#include "interpose/graph/copy_sides.h"
 #include "interpose/graph/stack_sources.h"
 #include "interpose/guard/door.h"
 #include "interpose/ledger/limits.h"
@@ -63,6 +64,7 @@
 #include "track/track_ops.h"
 #include "track/track_order.h"
 #include "track/track_parts.h"
+#include "track/track_presence.h"
 #include "track/track_streams.h"
 #include "track/unseen.h"
 #include "track/watched_nodes.h"
@@ -402,6 +404,23 @@ static __attribute__((noinline)) void begin_launch(struct launch *launch, CUgrap
     begin_call(launch);
 }
 
+/* Do nodes use pageable memory that the driver still takes for registered? It reads and writes such
+ * memory when the nodes run, and the program counts on what launches do with pageable memory: they
+ * read it, or wait until it is written, before they return. */
+static bool names_kept(const struct launch *launch)
+{
+    struct sc_graph_use use;
+    struct sc_graph_extra extra;
+    if (!launch->uses.graph || sc_likely(!sc_track_has_any(&sc_track, SC_HAS_HOLDS)))
+        return false;
+    for (uint32_t i = 0;
+         SC_TRACKED(sc_graphs_get_use(track.graphs, launch->uses.exec, i, &use, &extra)); i++)
+        if (use.kind == SC_PAGEABLE && !use.disabled &&
+            sc_copy_sides_are_kept(use.shape.address, sc_shape_hull_bytes(&use.shape)))
+            return true;
+    return false;
+}
+
 /* Called behind a launch that has waited for its stream: the host knows the stream's work to be
  * done.
  */
@@ -520,7 +539,9 @@ static __attribute__((noinline)) CUresult end_launch(struct launch *launch, CUgr
         SC_TRACKED(sc_unseen_end(track.order, &launch->waits_from));
     if (launch->uses.graph && launch->uses.graph->stack_count)
         copy_results_to_stacks(launch);
-    if (blocks_host(launch))
+    if (names_kept(launch))
+        sc_sync_stream(launch->uses.call, launch->uses.stream->handle);
+    else if (blocks_host(launch))
         end_wait_for_stream(launch, stream);
     return result;
 }

@@ -164,8 +164,9 @@ static bool is_any_held(void)
 
 /* Called when an allocation was refused: frees pinned memory of the context that the program has
  * freed before and the library still holds. If none can be freed yet, waits for the work that uses
- * it, until `until_ns` or until another thread has freed some. Memory that only a graph uses is not
- * waited for, since no work ends that. Returns whether this thread has freed any. */
+ * it, until `until_ns` or until another thread has freed some. What is held only for a graph that
+ * may be launched again (SC401) goes last: no work ends that, and without the library the program
+ * would have the room. Returns whether this thread has freed any. */
 static bool free_held_memory(const struct sc_context *context, uint64_t until_ns)
 {
     const uint64_t before = sc_reaper_gave_back();
@@ -179,7 +180,10 @@ static bool free_held_memory(const struct sc_context *context, uint64_t until_ns
         gave = sc_reaper_give_back_pinned(context);
         now_ns = sc_now_ns();
     }
-    return gave;
+    if (gave || sc_reaper_gave_back() != before)
+        return gave;
+    SC_TRACKED(sc_holds_forget_graphs_of(track.holds, context->legacy, SC_HOLDS_DRIVERS));
+    return sc_reaper_give_back_pinned(context);
 }
 
 /* ---- memory of ours is in the way ---- */

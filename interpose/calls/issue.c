@@ -38,7 +38,6 @@
 #include "track/copy_manner.h"
 #include "track/history.h"
 #include "track/hold.h"
-#include "track/hold_kind.h"
 #include "track/inflight_calls.h"
 #include "track/no_verdicts.h"
 #include "track/op_info.h"
@@ -50,7 +49,6 @@
 #include "track/track.h"
 #include "track/track_copies.h"
 #include "track/track_front.h"
-#include "track/track_holds.h"
 #include "track/track_ops.h"
 #include "track/track_order.h"
 #include "track/track_parts.h"
@@ -218,15 +216,6 @@ void sc_issue_add_pageable(struct sc_issue *issue, enum sc_direction direction,
     add_op(issue, direction, shape, &(struct sc_range_info){.kind = kind}, stable);
 }
 
-/* Does the driver still have this memory registered, although the program has unregistered it? The
- * library defers that call while a graph uses the memory (a hold). The wrapper of a copy then waits
- * for the device, as the driver does for pageable memory. */
-bool sc_issue_is_kept_registered(const struct sc_shape *shape)
-{
-    return sc_track_is_held(&sc_track, shape->address, sc_shape_hull_bytes(shape),
-                            SC_HOLDS_UNREGISTERED);
-}
-
 /* Adds memory that the driver reads or writes before the call returns: a touch, which is compared
  * with operations in flight and becomes none itself. In a capture the call touches nothing. */
 void sc_issue_add_touch(struct sc_issue *issue, enum sc_touch touch, const struct sc_shape *shape)
@@ -259,7 +248,8 @@ add_use_by_time(struct sc_issue *issue, enum sc_direction direction, const struc
         add_op_on_range(issue, direction, shape, range);
         return;
     }
-    if (!range->range && issue->stream && sc_issue_is_kept_registered(shape))
+    if (!range->range && issue->stream &&
+        sc_copy_sides_are_kept(shape->address, sc_shape_hull_bytes(shape)))
         issue->waits_after = true;
     if (when != SC_IN_CALL && (issue->graph || works_in_place(issue)))
         sc_issue_add_pageable(issue, direction, shape, /*is_there=*/false);

@@ -78,7 +78,7 @@ struct sc_issue {
     uint8_t op_count;
     /* after the call the wrapper waits for the operation, as the driver does for pageable memory:
      * the program has unregistered the memory, but the library has deferred that
-     * (sc_issue_is_kept_registered) */
+     * (sc_copy_sides_are_kept) */
     bool waits_after;
     /* the call returns only when the stream's earlier work, and its own, is done */
     bool joins_stream;
@@ -225,10 +225,6 @@ void sc_issue_describe(const struct sc_issue *issue, struct sc_issue_ops *ops);
  * bytes. */
 size_t sc_issue_record(struct sc_issue *issue, struct sc_issue_ops *ops, uint32_t stack,
                        uint64_t now_ticks);
-
-/* Returns true if the program has unregistered the memory while a graph uses it: the library then
- * defers the driver's call, so the driver still treats the memory as registered. */
-bool sc_issue_is_kept_registered(const struct sc_shape *shape);
 
 /* Chooses which pages are protected for the operation. Called before the operation is recorded, by
  * callers that record many at once; recording itself chooses for the others. */

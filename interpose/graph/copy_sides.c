@@ -5,6 +5,8 @@
 #include "interpose/driver/addresses.h"
 #include "track/copy_manner.h"
 #include "track/device_use.h"
+#include "track/hold_kind.h"
+#include "track/track_holds.h"
 #include "track/track_ranges.h"
 
 #include "common/poison.h"
@@ -117,6 +119,11 @@ struct sc_copy_sides sc_copy_sides_of_3d_peer(const CUDA_MEMCPY3D_PEER *copy)
     return copy ? SIDES_3D(copy) : (struct sc_copy_sides){0};
 }
 
+bool sc_copy_sides_are_kept(uintptr_t address, size_t size_bytes)
+{
+    return sc_track_is_held(&sc_track, address, size_bytes, SC_HOLDS_UNREGISTERED);
+}
+
 /* Returns one side of a contiguous copy. A range that the tracker knows at the address decides what
  * memory it is. Else `as` says so, or says by what question the driver is asked. */
 struct sc_copy_side sc_copy_side_at(enum sc_side_as as, uintptr_t address, size_t size_bytes)
@@ -128,7 +135,7 @@ struct sc_copy_side sc_copy_side_at(enum sc_side_as as, uintptr_t address, size_
     if (side.known)
         side.host = side.kind != SC_MANAGED;
     else
-        side.host = as == SC_SIDE_HOST ||
+        side.host = as == SC_SIDE_HOST || sc_copy_sides_are_kept(address, size_bytes) ||
                     (as == SC_SIDE_ASKED && sc_address_is_pageable(address)) ||
                     (as == SC_SIDE_UNIFIED && !sc_address_is_device(address));
     side.used = (side.known || side.host) && size_bytes;
@@ -159,7 +166,7 @@ static void ask_where_staged(struct sc_copy_sides *sides)
     if (!src->known && may_wait)
         set_pageable(src, !sc_address_is_device(src->shape.address));
     else
-        src->unasked = !src->known;
+        src->unasked = !src->used && !src->known;
 }
 
 /* Asks the driver whether a side without a known range is pageable, for a device that reads and

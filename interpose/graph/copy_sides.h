@@ -81,6 +81,12 @@ struct sc_copy_sides sc_copy_sides_of_3d_peer(const CUDA_MEMCPY3D_PEER *copy);
  * known range makes it host memory. */
 enum sc_side_as { SC_SIDE_ASKED, SC_SIDE_HOST, SC_SIDE_UNIFIED, SC_SIDE_DEVICE, SC_SIDE_KNOWN };
 
+/* Has the program unregistered memory in the interval of which the registration is kept, since a
+ * graph names it (SC401)? To the program such memory is pageable, and the driver goes on to copy it
+ * as registered: late. So the caller waits for the device behind its call. Costs a load while
+ * nothing is held. */
+bool sc_copy_sides_are_kept(uintptr_t address, size_t size_bytes);
+
 /* Returns one side of a contiguous copy: the memory of the range that the tracker knows at the
  * address, or else what `as` says. May call the driver. */
 struct sc_copy_side sc_copy_side_at(enum sc_side_as as, uintptr_t address, size_t size_bytes);

@@ -12,8 +12,9 @@
  *
  * Each separate interval costs the process two mappings; there are at most APART_MAX.
  *
- * Locks: the caller holds the stripe's lock (interpose/guard/protect.h), except for sc_apart_any
- * and sc_apart_forget. Signal-safe under that lock; no CUDA; errno is kept. */
+ * Locks: the caller holds the lock of the pages' stripe (a set of pages with a lock of its own,
+ * interpose/guard/protect.h), except for sc_apart_any and sc_apart_forget. Signal-safe under that
+ * lock; no CUDA; errno is kept. */
 
 /* Terms (docs/glossary.md):
  *   guard: page protection of the memory of operations in flight

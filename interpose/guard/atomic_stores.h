@@ -1,5 +1,6 @@
 /* Recognises instructions by which threads synchronise with each other or with a GPU kernel. A
- * store by such an instruction into memory that a GPU kernel may use is no mistake.
+ * store by such an instruction into memory that a running GPU kernel may use is no mistake, and is
+ * not reported.
  *
  * Recognised are, on x86-64, exchanges and instructions with a lock prefix; on aarch64, release
  * stores, exclusive stores and atomic operations. Compilers translate atomics to these. On x86-64 a

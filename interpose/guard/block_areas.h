@@ -1,6 +1,7 @@
-/* Chooses by which mechanism, mprotect or userfaultfd, the areas of large pinned blocks are
- * guarded: whichever is faster for how the program uses them. An area is 2 MB of the library's
- * pinned memory, a block an allocation of several areas (interpose/memory/areas.h).
+/* Chooses by which mechanism, mprotect or userfaultfd, the areas of large pinned blocks are guarded
+ * (protected while a copy uses them): whichever is faster for how the program uses them. An area is
+ * 2 MB of the library's pinned memory, a block an allocation of several areas
+ * (interpose/memory/areas.h).
  *
  * A block consists of huge pages. mprotect guards those cheaply, but only one thread of a process
  * at a time can be in mprotect. If threads wait for each other to enter it

@@ -1,5 +1,5 @@
 /* Finds whether the size of the process's data is limited (RLIMIT_DATA, ulimit -d). If it is, no
- * page is guarded by mprotect.
+ * page is guarded (protected while a copy uses it) by mprotect.
  *
  * Writable private pages count against that limit, and protected ones do not. So while a page is
  * protected, the program may use up the room that the page leaves. mprotect then fails to make the

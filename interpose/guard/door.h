@@ -60,13 +60,13 @@ struct sc_report_guard;
 
 /* ---- protect ---- */
 
-/* Chooses which pages of a new operation are to be protected, and which access the program keeps
- * (to a source reading, to a destination none), and stores both in `op`, before the tracker records
- * `op`. `range`: the allocation or registration that it uses; for pageable memory the operation's
- * bytes, with the id 0. Leaves `op` without a guard if no page can be protected, or if guard_budget
- * (the share of time that guarding may take) leaves out this call site at present. `site`: the
- * address to which the call returns. Installs the handler of SIGSEGV, and starts the thread that
- * ends the waits of touches (the reaper), if necessary. */
+/* Chooses which pages of a new operation are to be protected, and which access the program keeps:
+ * to a source reading, to a destination none. Stores both in `op`, before the tracker records `op`.
+ * `range`: the allocation or registration that it uses; for pageable memory the operation's bytes,
+ * with the id 0. Leaves `op` without a guard if no page can be protected, or if guard_budget (the
+ * share of time that guarding may take) leaves out this call site at present. `site`: the address
+ * to which the call returns. Installs the handler of SIGSEGV, and starts the thread that ends the
+ * waits of touches (the reaper), if necessary. */
 void sc_guard_protect(const struct sc_range_info *range, struct sc_op_info *op, const void *site);
 
 /* Takes the locks of these stripes (sets of pages with a lock each, as bits; track/spans.h). Called
@@ -114,9 +114,9 @@ bool sc_guard_has(const void *address, size_t size_bytes);
 /* ---- pin ---- */
 
 /* Prepares a new range (an allocation or registration) for the guard, before the call that makes it
- * returns to the program. Forgets what was recorded for earlier memory on its pages, registers the
- * library's own pinned memory (sc_areas_map) with userfaultfd, and exempts from protection those
- * pages of registered memory that Linux may touch at any time (robust mutexes,
+ * returns to the program. Forgets what was recorded for earlier memory on its pages. Registers the
+ * library's own pinned memory (sc_areas_map) with userfaultfd. Exempts pages of registered memory
+ * that Linux may touch at any time from protection (robust mutexes,
  * interpose/system_calls/robust_mutexes.h). Not signal-safe. */
 void sc_guard_pin(uintptr_t address, size_t size_bytes, enum sc_buffer_kind kind);
 

@@ -187,8 +187,9 @@ static void unprotect_all(void *unused)
     sc_guard_apply(SC_GUARD_ALL);
 }
 
-/* Calls unprotect_all on a spare stack, until it is not abandoned for a pending signal. Itself a
- * function for sc_spare_stack_call_last, which limits its waits for locks. */
+/* Unprotects all pages on a spare stack, and tries again if that is abandoned because a signal is
+ * pending. Has the form that sc_spare_stack_call_last asks for, which limits its waits for locks.
+ */
 static void repeat_all(void *unused)
 {
     sc_spare_stack_repeat(unprotect_all, unused);
@@ -444,8 +445,8 @@ static bool is_small_source(const struct sc_op_info *op)
 }
 
 /* Removes the first and the last page from `pages`, the operation's, each if the operation uses
- * only a part of it and the program touches the rest of it again and again (neighbours.h): such a
- * touch would fault and is no mistake. With a stack in the range both are removed, as stack may lie
+ * only a part of it, and the program touches the rest again and again (neighbours.h). Such a touch
+ * would fault and is no mistake. With a stack in the range both are removed, as stack may lie
  * there. Of a small source no page remains then: it is compared as a whole. */
 static void leave_out_contended(const struct sc_range_info *range, struct sc_op_info *op,
                                 struct sc_pages *pages)
@@ -604,9 +605,9 @@ static bool find_mechanism(const struct sc_range_info *range, const struct sc_pa
 
 /* Chooses which pages of a new operation are to be protected, and by which mechanism, and stores
  * that in `op`. Protects nothing yet: the tracker records the operation next, and sc_guard_apply
- * then makes the system calls. `op` stays unguarded if it uses no host memory, the memory may not
- * be protected, no page remains, guard_budget leaves out this call site (`site`, a return address),
- * or protection is not possible now. */
+ * then makes the system calls. `op` stays unguarded if it uses no host memory, its memory may not
+ * be protected, or no page remains. So it does if guard_budget leaves out this call site (`site`, a
+ * return address), or pages cannot be protected now. */
 void sc_guard_protect(const struct sc_range_info *range, struct sc_op_info *op, const void *site)
 {
     size_t hull_bytes = sc_shape_hull_bytes(&op->shape);

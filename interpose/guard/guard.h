@@ -1,4 +1,5 @@
-/* What guard/, signals/ and system_calls/ call in each other to implement the guard
+/* What guard/, signals/ and system_calls/ call in each other to implement the guard: pages that an
+ * incomplete operation of the device uses are protected against the program
  * (interpose/guard/door.h). Signal-safe. */
 
 /* Terms (docs/glossary.md):

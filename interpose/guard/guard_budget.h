@@ -1,5 +1,5 @@
-/* Limits the share of the program's time that guarding may take (option guard_budget,
- * track/budget.h).
+/* Limits the share of the program's time that guarding (protecting the pages that copies in flight
+ * use) may take (option guard_budget, track/budget.h).
  *
  * Without the option each function costs one load: every operation is guarded, and no clock is
  * read. Thread-safe. Locks: the budget's, a leaf. sc_guard_budget_begin and _end are signal-safe.
@@ -32,8 +32,8 @@ void sc_guard_budget_start(void);
  * option is set. */
 bool sc_guard_budget_allows(uint32_t stack, const void *site);
 
-/* Begin and end a section whose time counts as taken by guarding. Two loads if there is no budget.
- */
+/* Begin and end a section of code whose time counts as taken by guarding, as that of an mprotect.
+ * Two loads if there is no budget. */
 static inline uint64_t sc_guard_budget_begin(void)
 {
     return sc_unlikely(sc_guard_budget) ? sc_ticks() : 0;

@@ -1,10 +1,7 @@
-/* Counts how many ranges of pages were protected by mprotect and how many by userfaultfd, for the
- * report's summary. The counters only grow. They are spread over cache lines by address, since
- * different threads count at the same time. Lock-free; thread-safe and signal-safe. */
-
-/* Terms (docs/glossary.md):
- *   range: host memory that the driver knows: one allocation or one registration
- */
+/* Counts for the report's summary how often pages were protected by mprotect, and how often by
+ * userfaultfd; pages that one call protects count once. The counters only grow. They are spread
+ * over cache lines by address, since different threads count at the same time. Lock-free;
+ * thread-safe and signal-safe. */
 
 #ifndef SC_INTERPOSE_GUARD_GUARDED_RANGES_H
 #define SC_INTERPOSE_GUARD_GUARDED_RANGES_H
@@ -20,7 +17,7 @@ extern struct sc_guarded_ranges {
 } __attribute__((aligned(64))) sc_guarded_ranges[SC_GUARDED_RANGES_LINES]
     __attribute__((visibility("hidden")));
 
-/* Counts a range of pages, from `start` on, that was protected by userfaultfd or else by mprotect.
+/* Counts that pages from `start` on were protected by one call, of userfaultfd or else of mprotect.
  */
 static inline void sc_guarded_ranges_note(uintptr_t start, bool by_userfaultfd)
 {
@@ -29,7 +26,7 @@ static inline void sc_guarded_ranges_note(uintptr_t start, bool by_userfaultfd)
                               memory_order_relaxed);
 }
 
-/* Returns how many ranges were protected by userfaultfd, or else by mprotect. */
+/* Returns how often pages were protected by userfaultfd, or else by mprotect. */
 uint64_t sc_guarded_ranges_count(bool by_userfaultfd);
 
 #endif

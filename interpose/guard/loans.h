@@ -1,7 +1,8 @@
 /* Loans: memory that a system call of the program is using, and that must not be protected until
  * the call returns.
  *
- * A load or store of the program on a protected page faults, and the guard handles that. A system
+ * The guard protects pages that an incomplete operation of the device uses. A load or store of the
+ * program on such a page faults, and the guard handles that. A system
  * call on a protected page fails instead: with a short count, with EFAULT, or with a datagram that
  * is lost from the queue. So pages on loan are not protected. The thread that makes the call first
  * stores the loan and then checks which pages are protected. The guard first stores what it is

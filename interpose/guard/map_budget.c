@@ -68,9 +68,9 @@ static bool is_count_due(bool fits)
                                     (pause_ns > least_ns ? pause_ns : least_ns);
 }
 
-/* May the guard protect another run of pages (span), for all that the process has mappings left?
- * Yes for the first FREE_SPANS; then the mappings are counted now and then. One thread counts at a
- * time; the others go by the former count. */
+/* May the guard protect another run of pages (span), as far as the mappings that the process has
+ * left are concerned? Yes for the first FREE_SPANS; then the mappings are counted now and then. One
+ * thread counts at a time; the others go by the former count. */
 bool sc_map_budget_allows(void)
 {
     uint32_t live = span_count();

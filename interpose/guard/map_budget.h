@@ -1,4 +1,5 @@
-/* Limits how many mappings the guard causes, so that the program keeps some.
+/* Limits how many mappings the guard, which protects pages that copies in flight use, causes, so
+ * that the program keeps some.
  *
  * A page that is protected apart from its neighbours costs up to two of the mappings that Linux
  * allows a process (vm.max_map_count, 65,530 by default). A process that has used them up cannot

@@ -1,5 +1,5 @@
-/* Records which threads have to wait for each other to call mprotect. If there are several,
- * block_areas.h changes to userfaultfd.
+/* Records which threads have to wait for each other to call mprotect, by which pages that a copy
+ * uses are protected. If there are several, userfaultfd protects them instead (block_areas.h).
  *
  * Only one thread of a process at a time can be in mprotect: 16 threads take 400 us for what takes
  * one of them 4 us (H200). With up to three threads mprotect is as fast as userfaultfd; with four

@@ -29,14 +29,14 @@ enum { LEFT_BITS = 13, LEVEL_BITS = 4, UNTOUCHED_BITS = 4 };
 static _Atomic uint64_t places[PLACES];
 static _Atomic unsigned used; /* places: 0 in most programs */
 
-/* Returns the number of the page with the address, by which its counts are found. */
+/* Returns the number of the page with the address, by which the counts of its touches are found. */
 static uint64_t number_of(uintptr_t address)
 {
     return address / (*sc_track_parts.page_mask + 1);
 }
 
-/* Returns the number of the block (2 MB) with the address, by which its counts are found. A bit
- * that no page's number has keeps the two apart in the table. */
+/* Returns the number of the block (2 MB) with the address, by which the counts of its touches are
+ * found. A bit that no page's number has keeps the two apart in the table. */
 static uint64_t block_of(uintptr_t address)
 {
     return UINT64_C(1) << (63 - LEFT_BITS - LEVEL_BITS - UNTOUCHED_BITS) | address / BLOCK_BYTES;
@@ -104,8 +104,9 @@ static bool count_touch(uint64_t number)
     return first;
 }
 
-/* Counts a touch of the page beside the bytes of an operation in flight. The first touch of a page
- * also counts for its block (2 MB): a program may touch one page after another, once each. */
+/* Counts a touch of the page beside the bytes of an operation in flight: a page that is touched so
+ * often is left unprotected. The first touch of a page also counts for its block (2 MB): a program
+ * may touch one page after another, once each. */
 void sc_neighbours_note_touch(uintptr_t address)
 {
     if (count_touch(number_of(address)))
@@ -175,7 +176,8 @@ bool sc_neighbours_leave_out(uintptr_t address)
     return count_and_ask(number) || block_skips;
 }
 
-/* Clears the entry if it has the counts of a page or block from `first` to before `end`. */
+/* Clears this entry of the table if it has the counts of a page or block from `first` to before
+ * `end`. */
 static void clear_if_within(_Atomic uint64_t *place, uint64_t first, uint64_t end)
 {
     uint64_t word = atomic_load_explicit(place, memory_order_relaxed);
@@ -184,8 +186,8 @@ static void clear_if_within(_Atomic uint64_t *place, uint64_t first, uint64_t en
         replace_entry(place, word, 0);
 }
 
-/* Drops the counts of the pages or blocks from `first` to before `end`. One by one; or, if they are
- * as many as the table has entries, by a walk over the table. */
+/* Drops what was counted of touches of the pages or blocks (2 MB) from `first` to before `end`. One
+ * by one; or, if they are as many as the table has entries, by a walk over the table. */
 static void forget_all(uint64_t first, uint64_t end)
 {
     if (end > first && end - first >= PLACES) {

@@ -1,6 +1,6 @@
-/* Sets and queries the access that the program has to pages, whichever mechanism guards them. It is
- * a module of its own so that unit tests can replace the system calls. Thread-safe and signal-safe;
- * no lock; errno is kept. */
+/* Sets and queries the access that the program has to pages, whether mprotect or userfaultfd guards
+ * them (protects them while a copy uses them). It is a module of its own so that unit tests can
+ * replace the system calls. Thread-safe and signal-safe; no lock; errno is kept. */
 
 /* Terms (docs/glossary.md):
  *   guard: page protection of the memory of operations in flight

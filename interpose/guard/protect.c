@@ -60,7 +60,9 @@ static void allow_abandoning(unsigned stripe)
     sc_spare_stack_undo_by(release_lock, &stripes[stripe].lock);
 }
 
-/* Ends allow_abandoning, before the thread does what must not be left half done. */
+/* Forbids from now on to abandon the call that this thread makes on a spare stack while it waits
+ * for the tracker's lock: before the thread does what must not be left half done, and before it
+ * releases the stripe. */
 static void forbid_abandoning(void)
 {
     sc_spare_stack_undo_by(NULL, NULL);
@@ -215,9 +217,9 @@ void sc_protect_apply(uint64_t stream_bits)
 
 /* ---- locked stripes ---- */
 
-/* Locks the stripes, from the lowest, before the tracker records changes there, whose system calls
- * then follow without another look under the tracker's lock. Which stripes are locked is stored for
- * the thread, for sc_protect_apply_and_unlock. */
+/* Locks the stripes (sets of pages), from the lowest, before the tracker records changes of
+ * protection there. The system calls can then follow without another look under the tracker's lock.
+ * Which stripes are locked is stored for the thread, for sc_protect_apply_and_unlock. */
 void sc_protect_lock_stripes(uint64_t bits) SC_UNFOLLOWED
 {
     uint64_t left = bits;
@@ -243,8 +245,9 @@ static void apply_due(unsigned stripe)
     }
 }
 
-/* Makes the changes recorded since sc_protect_lock_stripes, and unlocks its stripes. Changes that
- * took more than one system call, or were refused, are made under the tracker's lock. */
+/* Makes the changes of protection recorded since sc_protect_lock_stripes, and unlocks the stripes
+ * (sets of pages) that it has locked. Changes that took more than one system call, or were refused,
+ * are made under the tracker's lock. */
 void sc_protect_apply_and_unlock(void) SC_UNFOLLOWED
 {
     SC_KEEP_ERRNO();
@@ -405,9 +408,9 @@ void sc_protect_close_page(uintptr_t page)
     set_if_covered(page, false);
 }
 
-/* Is the fault the program's own? It is if no operation guards the page, the guard has nothing left
- * to do there (all recorded changes are made first), and the page forbids the touch all the same.
- */
+/* Is the fault the program's own? Makes all recorded changes first, so that the guard has nothing
+ * left to do. Then the fault is the program's if no operation guards the page, and the page forbids
+ * the touch all the same. */
 bool sc_protect_is_program_fault(uintptr_t address, enum sc_touch touch)
 {
     SC_KEEP_ERRNO();

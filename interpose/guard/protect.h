@@ -50,8 +50,8 @@ void sc_protect_lock_stripes(uint64_t stripes);
 void sc_protect_apply_and_unlock(void);
 
 /* Moves the area (2 MB of pinned memory) that contains the address to the stripe meant for it
- * (sc_spans_move_area), and calls `adopt`, which registers it with userfaultfd, under the locks of
- * both stripes. False: some of the area is guarded, or `adopt` has returned false. */
+ * (sc_spans_move_area). Calls `adopt`, which registers it with userfaultfd, under the locks of both
+ * stripes. False: some of the area is guarded, or `adopt` has returned false. */
 bool sc_protect_move_area(uintptr_t address, bool (*adopt)(uintptr_t));
 
 /* Records for these pages by which mechanism the latest operation on them is to be guarded

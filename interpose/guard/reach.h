@@ -1,5 +1,6 @@
-/* Finds how many bytes a faulting instruction reads or writes, by decoding it: a touch may begin
- * before a buffer and extend into it. Thread-safe and signal-safe; no lock. */
+/* Finds how many bytes a faulting instruction reads or writes, by decoding it: a touch (a read or
+ * write) may begin before a buffer in flight and extend into it, and then comes too early.
+ * Thread-safe and signal-safe; no lock. */
 
 /* Terms (docs/glossary.md):
  *   touch: a read or write of host memory by the program, by the kernel for it, or within a call

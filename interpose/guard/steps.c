@@ -55,7 +55,7 @@ static void close_page(uintptr_t page, bool is_repeated)
 /* Makes the page accessible for the faulting instruction alone, which touches it beside the bytes
  * in flight. Only for a read, and while an operation still forbids reading the page, as an
  * incomplete copy to the host does. False: the caller must unprotect the page. The first read in a
- * row counts as a touch of the page, of which many leave it unprotected (neighbours.h). */
+ * row is counted for the page: one with many such touches is left unprotected (neighbours.h). */
 bool sc_steps_open_page(const struct sc_fault *fault, enum sc_touch touch)
 {
     uintptr_t page = fault->address & -page_bytes();

@@ -3,8 +3,8 @@
  *
  * It is used for an instruction that reads, on the page of an incomplete copy to the host, bytes
  * beside those of the copy. The program may go on to the bytes of the copy, so the page stays
- * guarded. A write beside the bytes unprotects the page instead, since a changed source is found by
- * a comparison, for which the page must be readable.
+ * protected. A write beside the bytes unprotects the page instead, since a changed source is found
+ * by a comparison, for which the page must be readable.
  *
  * Thread-safe and signal-safe. Locks: takes the guard's and the tracker's. */
 

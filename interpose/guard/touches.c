@@ -240,12 +240,12 @@ static bool has_possible(const struct sc_ops *ops)
     return false;
 }
 
-/* Removes from the list, and no longer guards, those uses that may not happen (a GPU kernel's, by
- * an address among its parameters, or in a conditional body of a graph) for which the touch need
- * not wait. Without kernels=order that is all of them; with releases_kernels, too, since the kernel
- * seems to wait for this very touch. Then the page is never protected again, as host and kernel
- * communicate by it. Stores the stream of a kernel that the touch waits for, which may turn out to
- * be stuck. */
+/* Removes from the list, and no longer guards, uses that may not happen and for which the touch
+ * need not wait. (A GPU kernel may use an address among its parameters, a graph may run a
+ * conditional body.) Without kernels=order that is all of them. With releases_kernels, too: the
+ * kernel seems to wait for this very touch, and the page is never protected again, as host and
+ * kernel communicate by it. Stores the stream of a kernel that the touch waits for, which may turn
+ * out to be stuck. */
 static void drop_unawaited_kernels(struct sc_ops *ops, struct touch *touch)
 {
     touch->kernel_stream = 0;
@@ -306,8 +306,8 @@ static bool never_waits(const struct touch *touch)
 
 /* Makes the tracker's record (a hold) that ends when the operations are complete, for which the
  * touch then waits, and wakes the library's thread that ends it (the reaper). False: there is no
- * memory for it, so the touch does not wait. `awaited` tells find_beside that the program does not
- * wait by itself; behind a host function that is not known, as the function may order the two. */
+ * memory for it, so the touch does not wait. Notes (for find_beside) that this program's touches
+ * have to wait, as it does not wait by itself; not behind a host function, by which it may. */
 static bool begin_hold(const struct sc_ops *ops, struct touch *touch)
 {
     SC_DEALLOCATION request = {
@@ -529,7 +529,8 @@ static bool run_step(struct touch *touch, sc_spare_function *function)
 enum wait { WAIT_OVER, WAIT_LEFT, WAIT_GOES_ON };
 
 /* Checks once whether the touch's wait is over: the operations are complete, stall_limit
- * (`until_ns`) has passed, or this thread is what others wait for. WAIT_LEFT: a signal is pending
+ * (`until_ns`) has passed, or a host function or GPU kernel waits for the program in turn. A kernel
+ * that does (is_stuck) is no longer waited for in the next step. WAIT_LEFT: a signal is pending
  * that the handler of the fault blocks; the handler returns, and the instruction is repeated. */
 static enum wait check_wait(struct touch *touch, uint64_t now_ns, uint64_t until_ns)
 {

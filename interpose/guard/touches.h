@@ -1,5 +1,6 @@
-/* Handles touches of protected memory by a system call of the program, such as the buffer of a
- * read(). They are reported, and wait in mode=fix, like touches by the program's instructions.
+/* Handles touches (reads and writes) of protected memory, which an incomplete operation of the
+ * device uses, by a system call of the program, as of the buffer of a read(). They are reported,
+ * and wait in mode=fix, like touches by the program's instructions.
  *
  * A touch is handled on a spare stack (interpose/base/spare_stack.h) with signals blocked. The wait
  * itself holds no lock and needs no cleanup, so a signal handler may leave it by siglongjmp at any

@@ -1,5 +1,5 @@
-/* Runs the library's thread that reads touches of protected pages from userfaultfd and answers
- * them.
+/* Runs the library's thread that reads touches (reads and writes by the program) of protected pages
+ * from userfaultfd, for which threads wait in Linux, and answers them.
  *
  * The thread has its own table of file descriptors, and real-time priority if the process may have
  * that. It calls neither the driver nor malloc. Its waits for a lock that another thread may hold

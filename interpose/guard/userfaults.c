@@ -275,7 +275,7 @@ void sc_userfaults_note_mechanism(uintptr_t start, size_t size_bytes, bool by_mp
         set_flags(page, (uint8_t)((flags_of(page) & ~TO_MPROTECT) | noted));
 }
 
-/* Sets the flags of all these pages, of which nothing is kept. */
+/* Sets the flags of all these pages, in place of those that they had. */
 static void set_all_flags(uintptr_t start, size_t size_bytes, uint8_t flags)
 {
     for (uintptr_t page = start; page < start + size_bytes; page += PAGE_BYTES)

@@ -1,5 +1,5 @@
-/* Protects pages of the library's own pinned memory by userfaultfd (report/mechanism.h) and reads
- * the touches of protected pages.
+/* Protects pages of the library's own pinned memory, while a copy uses them, by userfaultfd
+ * (report/mechanism.h), and reads the touches (reads and writes by the program) of protected pages.
  *
  * A page of a destination becomes inaccessible as follows. The memory is shared and registered with
  * userfaultfd for minor faults. MADV_DONTNEED removes the page from the page tables; its contents

@@ -1,5 +1,5 @@
-/* Waits, in the hooks of madvise and process_madvise, before advice by which pages lose their
- * contents.
+/* Reports operations in flight, and waits for them in mode=fix, before advice (of madvise or
+ * process_madvise) by which pages lose their contents.
  *
  * A device keeps the pages that it has pinned. When the program drops them from its mapping, a copy
  * to the device still reads the old bytes, and a copy from the device is lost, as after munmap. In

@@ -42,8 +42,8 @@
 #include "track/track_ranges.h"
 #include "track/track_views.h"
 
-/* Returns a block's size if the allocator has no function for that: as much as is registered with
- * the driver from its first byte on; else 1, by which operations that use the first byte are found.
+/* Returns a block's size if the allocator has no function for that: what is registered with the
+ * driver from its first byte on; else 1, so that operations on its first byte are found at least.
  */
 static __attribute__((noinline)) size_t bytes_in_use(void *block)
 {

@@ -35,14 +35,16 @@ static void note_killed(pid_t pid, int number)
     sc_roll_note_killed(pid < 0 ? -pid : pid);
 }
 
-/* The hook of kill. */
+/* The hook of kill, which first tells `safecopy run` of a process that is about to end by the
+ * signal. */
 SC_EXPORT int kill(pid_t pid, int number)
 {
     note_killed(pid, number);
     return SC_NEXT(kill_function *, "kill")(pid, number);
 }
 
-/* The hook of killpg, which signals a group of processes. */
+/* The hook of killpg (a group of processes), which first tells `safecopy run` of a group that is
+ * about to end by the signal. */
 SC_EXPORT int killpg(pid_t group, int number)
 {
     note_killed(group, number);

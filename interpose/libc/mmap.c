@@ -73,10 +73,10 @@ static bool unmap_is_deferred(void *address, size_t size_bytes, const struct sc_
     return sc_deallocation_handle(&request, SC104, culprit);
 }
 
-/* Called before munmap. Reports operations in flight there, and in mode=fix defers the call: true:
- * it must not be made now, and counts as successful. Otherwise memory that the driver knows is no
- * longer guarded, nor read for snapshots: other pages may lie there next. Does nothing if Linux
- * will refuse the call. */
+/* Called before munmap. Reports operations in flight there, and in mode=fix defers the call. True:
+ * it must not be made now, and counts as successful. False: it is made, and memory that the driver
+ * knows is no longer guarded there, nor read by the library to copy a source: other pages may lie
+ * there next. Does nothing if Linux will refuse the call. */
 bool sc_mmap_unmap(void *address, size_t size_bytes, void *site)
 {
     if (is_idle())
@@ -229,8 +229,8 @@ static bool is_written_pageable(const struct sc_op_info *op)
 /* Called before mprotect or pkey_mprotect (`api`): reports and waits for operations that the change
  * would harm. Removing access harms copies of pageable memory: without PROT_READ all of them,
  * without PROT_WRITE those that write. (A writable page is readable, too.) Then ends the guard
- * there, which would change the access again; sources are read by a system call from now on, since
- * the program may have no access. */
+ * there, which would change the access again; the library reads sources there by a system call from
+ * now on, since the program may have no access. */
 void sc_mmap_protect(const char *api, void *address, size_t size_bytes, int protection, void *site)
 {
     if (is_idle())

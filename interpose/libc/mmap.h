@@ -1,7 +1,8 @@
-/* Reports and waits for operations in flight before Linux changes mappings; for the hooks of libc's
- * functions and that of syscall(). `site` is the address to which the hook returns. A load or two
- * if nothing is in flight or registered; otherwise locks as in interpose/losses/losses.h. The
- * functions may wait. Thread-safe, not signal-safe; errno is kept. */
+/* Reports operations in flight (of the device, on host memory) before Linux changes mappings under
+ * them, and waits for them in mode=fix; for the hooks of libc's functions (munmap and the like) and
+ * that of syscall(). `site` is the address to which the hook returns. A load or two if nothing is
+ * in flight or registered; otherwise locks as in interpose/losses/losses.h. Thread-safe, not
+ * signal-safe; errno is kept. */
 
 /* Terms (docs/glossary.md):
  *   guard: page protection of the memory of operations in flight
@@ -33,7 +34,8 @@ void sc_mmap_remap(void *address, size_t old_bytes, size_t new_bytes, int flags,
 void sc_mmap_map(void *address, size_t size_bytes, int flags, void *site);
 
 /* Reports and waits for operations that need the access which mprotect or pkey_mprotect (`api`)
- * will remove. Called before that. */
+ * will remove, and ends the guard of the memory, which would change its access. Called before that.
+ */
 void sc_mmap_protect(const char *api, void *address, size_t size_bytes, int protection, void *site);
 
 /* Ends the guard of memory that mseal will seal, as it could not be unprotected any more. Called

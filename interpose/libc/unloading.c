@@ -298,7 +298,8 @@ static int add_object(struct dl_phdr_info *info, size_t size, void *context)
     return 0;
 }
 
-/* Called for each loaded module, after dlclose: clears its record, as it is still there. */
+/* Called for each module that is loaded after a dlclose: takes it out of the list of those loaded
+ * before, so that the ones that are gone remain. */
 static int drop_object(struct dl_phdr_info *info, size_t size, void *context)
 {
     struct objects *objects = context;

@@ -51,9 +51,9 @@ static bool is_main_thread(void)
     return sc_thread_id() == main_thread();
 }
 
-/* Records that the library blocks signals on this thread for a moment, in a handler that
- * interrupted `context`. Of the main thread, records which ones that had unblocked: Linux delivers
- * these to another thread now, which has to forward them. */
+/* Records that the library blocks signals on this thread for a moment, in a handler that has
+ * interrupted `context`. If it is the main thread, stores which signals it had unblocked until
+ * then: Linux delivers these to another thread meanwhile, which has to forward them. */
 void sc_main_thread_note_blocked(const ucontext_t *context)
 {
     if (is_main_thread())
@@ -152,8 +152,8 @@ bool sc_main_thread_send(int number, const siginfo_t *info)
 }
 
 /* Called by another thread's handler: sends the signal on to the main thread if it was sent to the
- * process, and the main thread would have got it had the library not blocked it there for a moment.
- * True: the handler returns at once. */
+ * process, and only the library has kept the main thread from getting it, by blocking signals there
+ * for a moment. True: the handler returns at once. */
 bool sc_main_thread_forward(int number, const siginfo_t *info)
 {
     return is_sent_to_process(number, info) && !is_main_thread() &&

@@ -1,9 +1,9 @@
-/* Emulates a pending SIGSEGV: keeps one that was sent to a thread which believes SIGSEGV blocked.
+/* Emulates a pending SIGSEGV: keeps one that was sent to a thread which has asked to block SIGSEGV.
  *
- * While SIGSEGV is shared (sharing.h) Linux has it unblocked, and so delivers the signal to the
- * library's handler. The library keeps it until the thread unblocks SIGSEGV or waits for it, or
- * until the program ignores it. A signal that was sent to the process is kept by the thread that
- * Linux chose. signalfd does not see a kept signal.
+ * While SIGSEGV is shared (sharing.h) Linux has it unblocked all the same, and so delivers the
+ * signal to the library's handler. The library keeps it until the thread unblocks SIGSEGV or waits
+ * for it, or until the program ignores it. A signal that was sent to the process is kept by the
+ * thread that Linux chose. signalfd does not see a kept signal.
  *
  * Thread-safe and signal-safe; no lock; errno is kept. */
 #ifndef SC_INTERPOSE_SIGNALS_PENDING_SEGV_H
@@ -12,9 +12,9 @@
 #include <signal.h>
 #include <stdbool.h>
 
-/* Keeps the signal, in the handler of SIGSEGV on a thread that believes SIGSEGV blocked, or is
- * about to enter a handler that blocks it. If one is kept already, the new one is lost, as in
- * Linux. */
+/* Keeps a SIGSEGV that was sent to the calling thread, in its handler: the thread has asked to
+ * block SIGSEGV, or is about to enter a handler that blocks it. If one is kept already, the new one
+ * is lost, as in Linux. */
 void sc_pending_segv_add(const siginfo_t *info);
 
 /* Removes the SIGSEGV that is kept for the calling thread, and stores it in *info. False: none is.

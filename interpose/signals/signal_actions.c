@@ -154,12 +154,12 @@ static void write_belief(int number, ucontext_t *context, struct sc_frame frame)
     sc_signal_mask.pends_for_handler = false;
 }
 
-/* Prepares the thread for the program's handler, and returns that. What the handler is to believe
- * of SIGSEGV is recorded only if it returns to the library's code, which undoes that: right after
- * sigaction it may still return to the C library's. From here on, calls count as the program's
- * (sc_inside_interrupt), also if a call that the library makes for itself was interrupted.
- * ThreadSanitizer's library comes between Linux and this one: it calls handlers, at once or later,
- * with every signal really blocked, so SIGSEGV is unblocked. */
+/* Prepares the thread for the program's handler, and returns that. Whether the handler has SIGSEGV
+ * blocked, as the program believes, is recorded only if it returns to the library's code, which
+ * undoes that: right after sigaction it may still return to the C library's. From here on, calls
+ * count as the program's (sc_inside_interrupt), also if a call that the library makes for itself
+ * was interrupted. ThreadSanitizer's library comes between Linux and this one: it calls handlers,
+ * at once or later, with every signal really blocked, so SIGSEGV is unblocked. */
 static handler_function *prepare_handler(int number, ucontext_t *context, struct sc_frame frame)
 {
     if (sc_sigreturn_is_return_to_us(frame.caller)) {
@@ -189,10 +189,10 @@ static bool postpone_or_forward(int number, siginfo_t *info, ucontext_t *context
     return true;
 }
 
-/* Does what the library's handler of any signal does first: ends a single step and an unfinished
- * wait for signals that it has interrupted, puts back the signal's origin, and postpones or
- * forwards it if it must not be handled here and now. Returns the program's handler, or NULL in
- * that case. */
+/* Does what the library's handler of any signal does first. Ends a single step and an unfinished
+ * wait for signals that it has interrupted, and puts back the signal's origin. Postpones or
+ * forwards the signal if it must not be handled here and now: then returns NULL, else the program's
+ * handler. */
 static handler_function *handler_for(int number, siginfo_t *info, ucontext_t *context,
                                      struct sc_frame frame)
 {
@@ -406,8 +406,10 @@ void sc_signals_adopt_handlers(void)
         reinstall_locked(__builtin_ctzll(left) + 1);
 }
 
-/* sigaction while the signal is not shared: the call is passed on to the C library. If the library
- * began to share handlers meanwhile, it may have missed this one, which is installed again. */
+/* What sigaction does as long as Linux has the program's own handler for the signal, and not the
+ * library's: the call is passed on. If another thread has begun meanwhile to install the library's
+ * handlers, it may have missed this one, which is installed again. SIGSEGV's is installed apart
+ * (signals.c), and a child of vfork records no handlers. */
 static int pass_on(int number, const struct sigaction *action, struct sigaction *old)
 {
     bool had_handlers = sc_sharing_has_handlers();
@@ -421,8 +423,8 @@ static int pass_on(int number, const struct sigaction *action, struct sigaction 
     return result;
 }
 
-/* Does Linux get the library's handler for this signal by now? SIGSEGV's comes last, with the first
- * page that mprotect protects. */
+/* Does Linux have the library's handler in place of the program's for this signal by now? For
+ * SIGSEGV that begins last, with the first page that mprotect protects. */
 static bool is_shared(int number)
 {
     return number == SIGSEGV ? sc_sharing_is_on() : sc_sharing_has_handlers();

@@ -227,8 +227,9 @@ static void make_real_in_child(void)
 }
 
 /* Called before exec: blocks SIGSEGV in Linux if the program believes it blocked, as the next
- * program inherits Linux's mask. A SIGSEGV that is kept for the thread is sent again, and so
- * inherited as pending; the library's handler gets it if the exec fails. */
+ * program inherits Linux's mask. (In a child of vfork that has changed its mask, Linux has it
+ * blocked already.) A SIGSEGV that is kept for the thread is sent again, and so inherited as
+ * pending; the library's handler gets it if the exec fails. */
 void sc_signal_mask_begin_exec(void)
 {
     if (!sc_signal_mask_really_blocks_fault() || is_real_in_child())
@@ -280,8 +281,9 @@ bool sc_guard_unblock_faults(bool is_own)
 
 /* ---- mask calls ---- */
 
-/* Returns the mask to pass to Linux in place of the program's `set`: the same, or, once SIGSEGV is
- * shared, a copy in `room` without SIGSEGV. NULL stays NULL. */
+/* Returns the mask to pass to Linux in place of the program's `set`: a copy in `room` without
+ * SIGSEGV, or `set` itself if it has none, or as long as the library does not need SIGSEGV. NULL
+ * stays NULL. */
 static const sigset_t *without_fault(const sigset_t *set, sigset_t *room)
 {
     if (!set || !sc_sharing_is_on() || sigismember(set, SIGSEGV) != 1)
@@ -351,9 +353,9 @@ static int change_others(mask_function *real, int how, const sigset_t *set, sigs
     return result;
 }
 
-/* Changes the mask while SIGSEGV is shared, so that Linux's never has it. A call that concerns
- * SIGSEGV in a child of vfork changes Linux's mask instead: the child must not record anything in
- * its parent's memory. */
+/* Changes the mask once the library shares SIGSEGV with the program (it needs the faults on
+ * protected pages): Linux's mask never has it. A call that concerns SIGSEGV in a child of vfork
+ * changes Linux's mask instead: the child must not record anything in its parent's memory. */
 static int change_shared(mask_function *real, int how, const sigset_t *set, sigset_t *old)
 {
     bool was_blocked = sc_signal_mask_really_blocks_fault();
@@ -367,8 +369,9 @@ static int change_shared(mask_function *real, int how, const sigset_t *set, sigs
     return was_blocked ? change_others(real, how, set, old) : real(how, set, old);
 }
 
-/* Changes the mask while SIGSEGV is not shared: the call is passed on. If another thread began
- * sharing meanwhile, the call may have blocked SIGSEGV in Linux, which is undone. */
+/* Changes the mask as long as the library does not need SIGSEGV (it protects no pages by mprotect
+ * yet): the call is passed on. If another thread began sharing meanwhile, the call may have blocked
+ * SIGSEGV in Linux, which is undone. */
 static int change_unshared(mask_function *real, int how, const sigset_t *set, sigset_t *old)
 {
     int result = real(how, set, old);
@@ -385,10 +388,10 @@ bool sc_signal_mask_change_is_ours(void)
 }
 
 /* Changes the mask in a call that the library makes for itself: libunwind blocks all signals while
- * it has its lock, and then restores the mask. SIGSEGV is left out, also before it is shared: else
- * another thread might find this one to block it, and guard nothing (blocked_threads.h). A set of
- * all signals becomes one to block in addition, so that a SIGSEGV that the thread blocks stays so.
- */
+ * it has its lock, and then restores the mask. SIGSEGV is left out, also before the library needs
+ * it: else another thread might find this one to block it, and guard nothing (blocked_threads.h). A
+ * set of all signals becomes one to block in addition, so that a SIGSEGV that the thread blocks
+ * stays so. */
 static int change_for_us(mask_function *real, int how, const sigset_t *set, sigset_t *old)
 {
     sigset_t room;
@@ -402,7 +405,7 @@ static int change_for_us(mask_function *real, int how, const sigset_t *set, sigs
 }
 
 /* Changes the mask, for the hooks of sigprocmask and pthread_sigmask (`real`: the C library's).
- * Calls that the library makes for itself, and those before SIGSEGV is shared, are treated apart:
+ * Calls that the library makes for itself, and those before it needs SIGSEGV, are treated apart:
  * nothing is recorded for them. Sets that may lie on a protected page are copied, since the system
  * call would fail there. The frame is noted meanwhile, as mask and record may not agree
  * (sc_signal_mask_is_changing). */
@@ -493,9 +496,8 @@ static int change_one_signal(number_function *real, int how, int number)
     return real(number);
 }
 
-/* The hook of sighold, which blocks a signal. SIGSEGV is only recorded as blocked once it is
- * shared.
- */
+/* The hook of sighold, which blocks a signal. Once the library shares SIGSEGV with the program, it
+ * is only recorded that the program has it blocked. */
 SC_EXPORT int sighold(int number)
 {
     if (number != SIGSEGV || !sc_sharing_is_on())
@@ -504,8 +506,8 @@ SC_EXPORT int sighold(int number)
     return 0;
 }
 
-/* The hook of sigrelse, which unblocks a signal. Once SIGSEGV is shared, Linux has it unblocked
- * already, and it is only recorded that the program has, too. */
+/* The hook of sigrelse, which unblocks a signal. Once the library shares SIGSEGV with the program,
+ * Linux has it unblocked already, and it is only recorded that the program has, too. */
 SC_EXPORT int sigrelse(int number)
 {
     int result = change_one_signal(SC_NEXT(number_function *, "sigrelse"), SIG_UNBLOCK, number);
@@ -661,8 +663,9 @@ static __attribute__((noinline)) void believe_after_switch(bool blocked, uint64_
 }
 
 /* The hook of swapcontext, which saves the present context in `from` and goes on with `to`. It
- * returns when somebody enters `from`, on whatever thread, with the mask of this moment: what the
- * program believes of SIGSEGV is stored with that mask, and restored at the end. */
+ * returns when somebody enters `from`, on whatever thread, with the mask of this moment: whether
+ * the program has SIGSEGV blocked is stored beside that mask (Linux never has), and recorded again
+ * at the end. */
 SC_EXPORT int swapcontext(ucontext_t *from, const ucontext_t *to)
 {
     note_entered_stack(to);

@@ -111,7 +111,8 @@ static _Atomic(const struct sigaction *) program_action; /* NULL: the default ac
 static _Atomic bool taken_over; /* the library's handler was installed for SIGSEGV once */
 
 /* Records what the program has set as its action, in the way in which Linux would show it: without
- * signals that no mask can have, and with the flags that Linux has kept. */
+ * signals that no mask can have, and with the flags that Linux has kept. It gets a slot of its own,
+ * which is published whole: a handler may read it at any time, without a lock. */
 static void record_action(const struct sigaction *action, int flags)
 {
     struct sigaction *slot = &actions[atomic_fetch_add(&next_action, 1) % ACTIONS];
@@ -123,7 +124,8 @@ static void record_action(const struct sigaction *action, int flags)
 }
 
 /* Records the action that Linux had as the program's, when the library's handler takes its place.
- */
+ * It gets a slot of its own, which is published whole: a handler may read it at any time, without a
+ * lock. */
 static void record_found_action(const struct sigaction *found)
 {
     struct sigaction *slot = &actions[atomic_fetch_add(&next_action, 1) % ACTIONS];
@@ -309,8 +311,10 @@ static handler_function *handler_for(int number, siginfo_t *info, ucontext_t *co
     return (handler_function *)(uintptr_t)action.sa_sigaction;
 }
 
-/* Puts SIGSEGV into the frame's mask if the program believes it blocked, before this handler
- * returns: the library's way back takes that from the frame, and would believe it unblocked. */
+/* Called before this handler returns to the interrupted code, without the program's handler: puts
+ * SIGSEGV into the frame's mask if the program has it blocked, as it believes. The library's way
+ * back takes it out again, for Linux, and would otherwise record that the program has it unblocked.
+ */
 static void believe_in_frame(ucontext_t *context)
 {
     if (SC_SIGRETURN_IS_OURS && sc_signal_mask.blocks_fault)
@@ -443,8 +447,8 @@ static void rechoose_pages(void)
     atomic_store_explicit(&sc_track_parts.guards->doubted_ticks, sc_ticks(), memory_order_relaxed);
 }
 
-/* Has the handler of SIGSEGV be checked soon, and then more often for a while: a library is loaded,
- * a thread started or a page touched, and the program may have replaced the handler past the hooks.
+/* Has the handler of SIGSEGV checked soon, and then more often for a while: a library is loaded, a
+ * thread started or a page touched, and the program may have replaced the handler past the hooks.
  */
 void sc_signals_recheck_soon(void)
 {

@@ -1,5 +1,5 @@
-/* Shares SIGSEGV with the program: the library handles the faults on guarded pages, and passes all
- * others to the program's handler.
+/* Shares SIGSEGV with the program: the library handles the faults on guarded pages (protected while
+ * a copy uses them), and passes all others to the program's handler.
  *
  * From the first page on that is guarded by mprotect, Linux has the library's handler. The
  * program's action is kept here, and sigaction and the like report that action. The program's

@@ -33,11 +33,11 @@ _Static_assert(sizeof(((struct sc_signal_mask *)NULL)->blocks_fault) == 1, "as o
 _Static_assert(offsetof(struct sc_signal_mask, kernel_mask) == 24, "written by it");
 _Static_assert(SC_SHARING_FAULTS == 2 && sizeof sc_sharing_now == 1, "read by it");
 
-/* Where the program's signal handlers return to, in place of the C library's code. Ends an
- * interrupted call of the library's own that the handler was within. While SIGSEGV is shared, takes
- * SIGSEGV out of the mask in the frame, which Linux sets next, and records that the program
- * believes it blocked, or, if it was not there, that it is unblocked: a kept SIGSEGV is sent again
- * then. */
+/* Where the program's signal handlers return to, in place of the C library's code. If the handler
+ * had interrupted a call that the library makes for itself, calls count as the library's again.
+ * Once the library shares SIGSEGV with the program, the mask in the frame, which Linux sets next,
+ * loses SIGSEGV, and that the program believes it blocked is recorded. If the mask had none, the
+ * program has it unblocked, and a kept SIGSEGV is sent again. */
 extern void sc_sigreturn_way_back(void) __attribute__((visibility("hidden")));
 
 /* Says to unwinders where a register is saved, by its number in DWARF and its index in gregs; index
@@ -168,6 +168,7 @@ void sc_sigreturn_adopt(int number)
     (void)number;
 }
 
+/* Here no address in an action tells who has set it, so none is searched for. */
 void sc_sigreturn_find_libc_restorer(void)
 {
 }
@@ -186,6 +187,7 @@ bool sc_sigreturn_is_return_to_us(uintptr_t caller)
     return true;
 }
 
+/* Here the library puts no code into actions, so none is to be replaced. */
 void sc_sigreturn_put_libc_restorer(struct sigaction *action)
 {
     (void)action;

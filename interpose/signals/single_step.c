@@ -309,27 +309,32 @@ bool sc_single_step_begin(const struct sc_fault *fault, uintptr_t page, sc_singl
     return false;
 }
 
+/* No step is ever begun here, so there is none to end. */
 void sc_single_step_cancel(void *context)
 {
     (void)context;
 }
 
+/* No step is ever begun here. */
 bool sc_single_step_is_begun(const void *context)
 {
     (void)context;
     return false;
 }
 
+/* No step is ever begun here, so there is none to end. */
 void sc_single_step_forget(const struct sc_fault *fault)
 {
     (void)fault;
 }
 
+/* No step is ever begun here. */
 bool sc_single_step_is_under_way(void)
 {
     return false;
 }
 
+/* No step is ever begun here, so there is none to forget. */
 void sc_single_step_child(void)
 {
 }

@@ -170,8 +170,9 @@ static void note_stack(const pthread_attr_t *attributes)
         sc_guard_note_stack((uintptr_t)stack);
 }
 
-/* The hook of pthread_create. Has the handler of SIGSEGV be checked soon, since runtimes replace it
- * when they start threads. */
+/* The hook of pthread_create. The new thread is told what it must know when it begins (note_start);
+ * one that exists only because of the library gets no signals. The handler of SIGSEGV is checked
+ * soon, since runtimes replace it when they start threads. */
 SC_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
                              sc_run_function *function, void *argument)
 {

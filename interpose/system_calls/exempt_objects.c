@@ -86,7 +86,7 @@ static void forbid_guarding(const struct sc_pages *pages)
     sc_losses_forbid_guarding((const void *)pages->start, pages->end - pages->start);
 }
 
-/* Has the object's pages never be protected from now on, and unprotects them. First stores that,
+/* Exempts the object's pages from protection from now on, and unprotects them. First stores that,
  * and then looks whether they are protected (sc_loans_order between the two): the guard does so the
  * other way round, so that one of the two sees the other. Does nothing while nothing is guarded at
  * all (guard=off, hooks not active). */
@@ -143,9 +143,10 @@ void sc_exempt_objects_note_far(const void *object, uint64_t version)
     far->address = (uintptr_t)object;
 }
 
-/* Has the pages of an object never be protected, which Linux uses at times of its own, as it does a
- * mutex's word: it fails or aborts the process on a protected page. Does nothing if no page of the
- * object can be guarded, or that was done before, or the size cannot be an object's. */
+/* Exempts the pages of an object from protection that Linux uses at times of its own, as it does a
+ * mutex's word: on a protected page the call fails, or the C library aborts the process. Does
+ * nothing if no page of the object can be guarded, or that was done before, or the size cannot be
+ * an object's. */
 void sc_exempt_objects_add(const void *object, size_t size_bytes)
 {
     uintptr_t address = (uintptr_t)object;

@@ -46,16 +46,16 @@ static inline bool may_be_near_range(const void *object, size_t size_bytes)
            (sc_unlikely((first ^ last) >> SC_BLOCKS_SHIFT) && sc_blocks_may_hold_one(blocks, last));
 }
 
-/* Has the object's pages never be protected, if they may be: Linux uses the object while threads
- * sleep on it. */
+/* Exempts the object's pages from protection, if they may be protected at all: Linux uses the
+ * object while threads sleep on it, and would fail there. */
 static inline void exempt_used(const void *object, size_t size_bytes)
 {
     if (may_be_near_range(object, size_bytes))
         sc_exempt_objects_add(object, size_bytes);
 }
 
-/* Has the page of an object that is used again and again (a mutex) never be protected. If it is far
- * from all memory that can be guarded, only records that, so that the next call is fast. */
+/* Exempts the page of an object that is used again and again (a mutex) from protection. If it is
+ * far from all memory that can be guarded, only records that, so that the next call is fast. */
 static inline void exempt_often_used(const void *object, size_t size_bytes)
 {
     uint64_t version = sc_exempt_objects_ranges_version();

@@ -1,6 +1,7 @@
 /* Finds, for a system call that the program makes by syscall() and its number, the function that
- * prefaults the memory which the call uses (prefault.h). The functions are made from the same
- * tables as the hooks of libc's functions (io_rows.h).
+ * prefaults the memory which the call uses: makes it accessible if it is protected, as the call
+ * would fail there (prefault.h). The functions are made from the same tables as the hooks of libc's
+ * functions (io_rows.h).
  *
  * Thread-safe. Locks: those of a touch (interpose/guard/touches.h), if something is guarded. Safe
  * in a signal handler if the system call is. */

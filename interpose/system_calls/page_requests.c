@@ -69,13 +69,13 @@ static int lock_pages(mlock2_function *lock, const void *address, size_t size, u
     return result;
 }
 
-/* The hook of mlock, which would fail where pages are protected. */
+/* The hook of mlock, which would fail on pages that the guard protects for a copy in flight. */
 SC_EXPORT int mlock(const void *address, size_t size)
 {
     return lock_pages(lock_with_no_flags, address, size, 0);
 }
 
-/* The hook of mlock2, which would fail where pages are protected. */
+/* The hook of mlock2, which would fail on pages that the guard protects for a copy in flight. */
 SC_EXPORT int mlock2(const void *address, size_t size, unsigned flags)
 {
     return lock_pages(SC_NEXT(mlock2_function *, "mlock2"), address, size, flags);

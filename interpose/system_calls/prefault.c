@@ -152,8 +152,9 @@ bool sc_prefault_peek(void *into, const void *address, size_t size_bytes)
            copy_if_there(into, address, size_bytes);
 }
 
-/* Reads a piece of a string. If that fails its page may be protected: it is prefaulted, which puts
- * it on loan, so that it is not protected again at once. */
+/* Reads a piece of a string that a system call will read. If that fails, its page may be protected:
+ * that is made accessible, and kept so until the call returns (a loan), and the piece read again.
+ */
 static bool peek_text(struct sc_prefault *prefault, char *some, const char *text, size_t size_bytes)
 {
     if (sc_prefault_peek(some, text, size_bytes))

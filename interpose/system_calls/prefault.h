@@ -1,10 +1,11 @@
-/* Prefaults memory that a system call of the program is about to use: adds it to the loans of the
- * call (interpose/guard/loans.h), and touches what is guarded of it as the program would.
+/* Prefaults memory that a system call of the program is about to use, as the call would fail on a
+ * page that is guarded (protected while a copy uses it). Each hook does so with its arguments
+ * before the call (interpose/system_calls/io_rows.h).
  *
- * A hook prefaults its arguments before the call (interpose/system_calls/io_rows.h). A loan keeps
- * memory unprotected until the call returns. Memory that is guarded is reported and waited for,
- * with the hook's caller as the culprit. No function reads the program's memory where Linux could
- * not: a bad pointer is for the system call to report.
+ * To prefault is two things. The memory is put on loan: it is not protected until the call returns
+ * (interpose/guard/loans.h). And what is guarded of it is touched as the program would: that is
+ * reported and waited for, with the hook's caller as the culprit, and unprotected. No function
+ * reads the program's memory where Linux could not: a bad pointer is for the system call to report.
  *
  * Thread-safe and signal-safe; errno is kept; no cancellation point. Locks: as
  * sc_touches_by_kernel. */

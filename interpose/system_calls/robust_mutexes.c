@@ -38,7 +38,7 @@ static uintptr_t address_of(uintptr_t link)
     return link & ~(uintptr_t)PRIORITY_INHERITANCE;
 }
 
-/* Has the pages with the link and the futex word of a robust mutex never be protected: Linux
+/* Exempts the pages with the link and the futex word of a robust mutex from protection: Linux
  * touches both when the owner ends. The word lies `word_offset` bytes from the link. */
 static void exempt_mutex(uintptr_t link, long word_offset)
 {
@@ -48,8 +48,8 @@ static void exempt_mutex(uintptr_t link, long word_offset)
     sc_exempt_objects_add((const void *)first, end - first);
 }
 
-/* Walks a thread's list of locked robust mutexes, whose head is at the address, and has their pages
- * never be protected. list_op_pending is one that the thread is just locking or unlocking. The
+/* Walks a thread's list of locked robust mutexes, whose head is at the address, and exempts their
+ * pages from protection. list_op_pending is one that the thread is just locking or unlocking. The
  * thread runs meanwhile, so what is read may no longer be a list: the walk ends after
  * ROBUST_LIST_LIMIT links, and reads by sc_peek, which a bad address does not harm. */
 static void walk_list(uintptr_t address)
@@ -84,10 +84,9 @@ static bool walk_list_of(void *unused, const char *folder, const char *thread)
     return false;
 }
 
-/* Has the pages of all robust mutexes that are locked now never be protected: Linux writes into
+/* Exempts the pages of all robust mutexes that are locked now from protection: Linux writes into
  * those that a thread holds when it ends, without a call that a hook could see. Not inlined, for
- * its stack.
- */
+ * its stack. */
 static __attribute__((noinline)) void exempt_locked_mutexes(void)
 {
     sc_file_each_entry("/proc/self/task", UINT_MAX, walk_list_of, NULL);

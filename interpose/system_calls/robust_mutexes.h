@@ -1,5 +1,6 @@
-/* Finds robust mutexes that are locked already when their memory is registered, and exempts their
- * pages from protection (exempt_objects.h).
+/* Finds robust mutexes that are locked already when their memory is registered with the driver, and
+ * exempts their pages from protection: they are never protected while a copy uses them
+ * (exempt_objects.h).
  *
  * When the owner of such a mutex ends, Linux marks the mutex, without a system call that a hook
  * could see. Linux finds it by a list that each thread has. These lists are walked when memory is

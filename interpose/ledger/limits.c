@@ -106,7 +106,7 @@ static bool is_fixed(CUlimit limit)
 
 /* ---- what is noted ---- */
 
-/* Describes a limit that was set: by whom, where, and what is in force now. */
+/* Describes a limit that was set or fixed: by which call, where, and what is in force now. */
 static struct sc_limit_event describe_limit(const struct sc_call *call, enum sc_limit_author by,
                                             const struct sc_context *context, int limit)
 {

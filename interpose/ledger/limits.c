@@ -639,8 +639,8 @@ static void check_heap(const struct sc_call *call, struct sc_context *context, C
 
 /* Called after a watched launch: asks whether its kernel has fixed the size of the device's heap.
  * When the last of the launches to be watched has come, they take their quick path again. Not asked
- * in a replay, where the launch may not have been made; in a context that may be ending (quiet) or
- * is lost; once the heap is fixed; nor twice for a kernel. */
+ * in a replay (of a call that passed the wrapper by), which runs within the driver's own call; in a
+ * context that may be ending (quiet) or is lost; once the heap is fixed; nor twice for a kernel. */
 void sc_limits_launched(const struct sc_call *call, struct sc_context *context, CUfunction function)
 {
     SC_KEEP_ERRNO();

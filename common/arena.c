@@ -14,14 +14,15 @@ enum {
     ARENA_BLOCK_LARGE_SHIFT = 18, /* from here on a block has pages of its own */
 };
 
-/* Is the block too large for a class? Such a block is mapped when it is allocated, and unmapped
- * when it is freed. */
+/* Is the block too large to be recycled (more than 2 GB)? Such a block is mapped when it is
+ * allocated, and unmapped when it is freed. */
 static bool is_huge(size_t size_bytes)
 {
     return size_bytes > (size_t)1 << (SC_ARENA_CLASSES - 1);
 }
 
-/* Returns the exponent of the smallest power of two that has room for the block. */
+/* Returns the size class of the block, by which freed blocks are recycled: the exponent of the
+ * smallest power of two that has room for it. */
 static unsigned size_class(size_t size_bytes)
 {
     unsigned shift = ARENA_BLOCK_MIN_SHIFT;
@@ -30,7 +31,9 @@ static unsigned size_class(size_t size_bytes)
     return shift;
 }
 
-/* Maps one more chunk, from which blocks are cut. False: no memory. */
+/* Maps one more chunk of pages, from which small blocks are cut one behind the other. Its first
+ * words link it to the chunk before, for sc_arena_destroy. What is left of the old chunk is not
+ * used any more. False: no memory. */
 static bool add_chunk(struct sc_arena *arena)
 {
     char *pages = sc_pages_map(ARENA_CHUNK_BYTES);
@@ -44,8 +47,8 @@ static bool add_chunk(struct sc_arena *arena)
     return true;
 }
 
-/* Returns a block: a freed one of the same size class, or one cut from the chunk, or pages of its
- * own. */
+/* Returns a block: a freed one of the same size class, or one cut from the chunk, or, if it is
+ * large, pages of its own. NULL: no memory. */
 void *sc_arena_alloc(struct sc_arena *arena, size_t size_bytes)
 {
     SC_ASSERT_GUARDED(arena);
@@ -69,8 +72,8 @@ void *sc_arena_alloc(struct sc_arena *arena, size_t size_bytes)
     return block;
 }
 
-/* Adds the block to the freed blocks of its size class, linked by their first words; a huge block
- * is unmapped. */
+/* Adds the block to the freed blocks of its size class, linked by their first words, for later
+ * calls of sc_arena_alloc. A block of more than 2 GB is unmapped. */
 void sc_arena_free(struct sc_arena *arena, void *block, size_t size_bytes)
 {
     SC_ASSERT_GUARDED(arena);
@@ -102,7 +105,7 @@ void *sc_arena_grow(struct sc_arena *arena, void *list, uint32_t *capacity, size
     return larger;
 }
 
-/* Unmaps the blocks of a list, of which each begins with the address of the next. */
+/* Unmaps the chunks or blocks of a list, each of which begins with the address of the next. */
 static void unmap_list(void *first, size_t size_bytes)
 {
     while (first) {
@@ -112,7 +115,8 @@ static void unmap_list(void *first, size_t size_bytes)
     }
 }
 
-/* Unmaps the chunks, and the freed blocks that have pages of their own. */
+/* Unmaps all memory of the arena: the chunks, with all blocks that were cut from them, and freed
+ * blocks with pages of their own. */
 void sc_arena_destroy(struct sc_arena *arena)
 {
     for (unsigned shift = ARENA_BLOCK_LARGE_SHIFT; shift < SC_ARENA_CLASSES; shift++)

@@ -21,8 +21,9 @@ struct sc_arena {
 #endif
 };
 
-/* Allocate and free a block. A new block is not zeroed; NULL: no memory. A block is freed with the
- * size that it was allocated with. A `block` that is NULL is ignored. */
+/* Allocate and free a block. A new block is not zeroed; NULL: no memory. A block must be freed
+ * with the size that it was allocated with, since the arena does not store sizes. To free NULL
+ * does nothing. */
 void *sc_arena_alloc(struct sc_arena *arena, size_t size_bytes);
 void sc_arena_free(struct sc_arena *arena, void *block, size_t size_bytes);
 
@@ -31,7 +32,8 @@ void sc_arena_free(struct sc_arena *arena, void *block, size_t size_bytes);
  * nothing has changed. */
 void *sc_arena_grow(struct sc_arena *arena, void *list, uint32_t *capacity, size_t record_bytes,
                     uint32_t first);
-/* Unmaps all memory; blocks too large for a class must have been freed. */
+/* Unmaps all memory. Blocks of more than 2 GB, which have pages of their own, must have been freed
+ * before. */
 void sc_arena_destroy(struct sc_arena *arena);
 
 #endif

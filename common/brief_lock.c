@@ -12,7 +12,8 @@
 
 enum { SPINS_MOST = 100, SPINS_LEAST = 10, SPINS_WEIGHT = 8 };
 
-/* Tells the processor that the thread spins. */
+/* Tells the processor that the thread spins, so that it leaves more to the other hardware thread
+ * of its core, and sees the lock's release sooner. */
 static void pause_for_a_moment(void)
 {
 #if defined(__x86_64__)
@@ -22,8 +23,10 @@ static void pause_for_a_moment(void)
 #endif
 }
 
-/* Spins for as long as that has helped lately, as the C library's adaptive mutex does. Returns
- * whether the lock was taken. */
+/* Checks again and again whether the lock is free, and takes it then. It checks at most about
+ * twice as often as was needed lately (lock->spins, an average over SPINS_WEIGHT times), as
+ * glibc's adaptive mutex does: if the owner does not run, spinning is in vain. Returns whether the
+ * lock was taken. */
 static bool spin_until_taken(struct sc_brief_lock *lock)
 {
     uint32_t usual = atomic_load_explicit(&lock->spins, memory_order_relaxed);
@@ -40,8 +43,9 @@ static bool spin_until_taken(struct sc_brief_lock *lock)
     return taken;
 }
 
-/* Waits for the lock and acquires it. A thread that has slept sets it to AWAITED, since it does not
- * know whether others sleep as well. */
+/* Waits for the lock and acquires it: spins first, then sleeps. A thread that has slept sets the
+ * lock to AWAITED (others may sleep) even if it is alone, since it cannot know: the release then
+ * makes one system call too many. */
 static __attribute__((noinline, cold)) void await_lock(struct sc_brief_lock *lock)
 {
     if (spin_until_taken(lock))
@@ -52,13 +56,15 @@ static __attribute__((noinline, cold)) void await_lock(struct sc_brief_lock *loc
         slept_ms += sc_library_lock_sleep(&lock->state, SC_BRIEF_LOCK_AWAITED, slept_ms);
 }
 
+/* Wakes one of the threads that sleep for the lock. Not inline: the case is rare. */
 __attribute__((noinline, cold)) void sc_brief_lock_wake(struct sc_brief_lock *lock)
 {
     sc_kernel_call(SYS_futex, &lock->state, FUTEX_WAKE_PRIVATE, 1);
 }
 
-/* Acquires the lock. These functions are weak, so that tests can replace them to set in which order
- * threads run. */
+/* Acquires the lock. The thread counts as within a lock of the library from before on, so that a
+ * signal handler does not wait for its own thread. Weak, as the next two are, so that tests can
+ * replace them and set in which order threads run. */
 __attribute__((weak)) void sc_brief_lock_acquire(struct sc_brief_lock *lock) SC_UNFOLLOWED
 {
     SC_ASSERT_NOT_HELD(lock);
@@ -68,7 +74,7 @@ __attribute__((weak)) void sc_brief_lock_acquire(struct sc_brief_lock *lock) SC_
     sc_brief_lock_note(lock, true);
 }
 
-/* Acquires the lock if it is free. */
+/* Acquires the lock if it is free, and returns whether it was. */
 __attribute__((weak)) bool sc_brief_lock_try(struct sc_brief_lock *lock) SC_UNFOLLOWED
 {
     sc_library_lock_enter();

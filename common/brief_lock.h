@@ -28,11 +28,16 @@ struct SC_LOCK sc_brief_lock {
 /* States: free; taken; taken, and other threads may sleep until it is free. */
 enum { SC_BRIEF_LOCK_FREE, SC_BRIEF_LOCK_TAKEN, SC_BRIEF_LOCK_AWAITED };
 
+/* Acquires the lock, and waits for it if another thread has it. */
 void sc_brief_lock_acquire(struct sc_brief_lock *lock) SC_ACQUIRES(*lock);
 /* Acquires the lock if it is free. False: it is taken. */
 bool sc_brief_lock_try(struct sc_brief_lock *lock) SC_TRY_ACQUIRES(true, *lock);
+
+/* Releases the lock, which the calling thread must hold. */
 void sc_brief_lock_release(struct sc_brief_lock *lock) SC_RELEASES(*lock);
 
+/* Acquires the lock and returns it, for SC_LOCKED_BRIEFLY, which releases it by
+ * sc_brief_lock_leave. */
 static inline struct sc_brief_lock *sc_brief_lock_enter(struct sc_brief_lock *lock)
     SC_ENTERS(*lock) SC_UNFOLLOWED
 {
@@ -40,6 +45,7 @@ static inline struct sc_brief_lock *sc_brief_lock_enter(struct sc_brief_lock *lo
     return lock;
 }
 
+/* Releases the lock at the end of a block: the cleanup of SC_LOCKED_BRIEFLY. */
 static inline void sc_brief_lock_leave(struct sc_brief_lock *const *lock) SC_UNFOLLOWED
 {
     sc_brief_lock_release(*lock);
@@ -59,8 +65,9 @@ static inline void sc_brief_lock_note(struct sc_brief_lock *lock, bool taken)
         atomic_store_explicit(&lock->owner, taken ? sc_checks_thread() : 0, memory_order_relaxed));
 }
 
-/* Acquires the lock if it is free, without a function call. False: it is taken. This and
- * sc_brief_lock_unlock are used between sc_library_lock_enter and sc_library_lock_leave. */
+/* Acquires the lock if it is free, without a function call. False: it is taken. To be called only
+ * between sc_library_lock_enter and sc_library_lock_leave, by which signal handlers know that the
+ * thread may have a lock. */
 static inline bool sc_brief_lock_grab(struct sc_brief_lock *lock)
 {
     uint32_t expected = SC_BRIEF_LOCK_FREE;
@@ -81,6 +88,7 @@ static inline bool sc_brief_lock_unlock(struct sc_brief_lock *lock)
     return state == SC_BRIEF_LOCK_AWAITED;
 }
 
+/* Wakes one thread that sleeps for the lock, after sc_brief_lock_unlock has returned true. */
 void sc_brief_lock_wake(struct sc_brief_lock *lock);
 
 #endif

@@ -7,7 +7,8 @@
 #include "common/library_lock.h"
 
 /* Acquires the lock if it is free. False: it is taken, and the caller must call
- * sc_brief_lock_here_await next. */
+ * sc_brief_lock_here_await next. Either way the thread counts as within a lock of the library from
+ * now on. */
 static inline bool sc_brief_lock_here_try(struct sc_brief_lock *lock)
 {
     SC_ASSERT_NOT_HELD(lock);
@@ -18,6 +19,8 @@ static inline bool sc_brief_lock_here_try(struct sc_brief_lock *lock)
     return is_ours;
 }
 
+/* Acquires the lock after sc_brief_lock_here_try has found it taken. Both of them have counted the
+ * thread as within a lock of the library, so one is taken back. */
 static inline void sc_brief_lock_here_await(struct sc_brief_lock *lock)
     SC_ACQUIRES(*lock) SC_UNFOLLOWED
 {
@@ -25,6 +28,7 @@ static inline void sc_brief_lock_here_await(struct sc_brief_lock *lock)
     sc_library_lock_leave();
 }
 
+/* Acquires the lock; the usual case, that it is free, makes no function call. */
 static inline void sc_brief_lock_here_acquire(struct sc_brief_lock *lock)
     SC_ACQUIRES(*lock) SC_UNFOLLOWED
 {
@@ -32,6 +36,8 @@ static inline void sc_brief_lock_here_acquire(struct sc_brief_lock *lock)
         sc_brief_lock_here_await(lock);
 }
 
+/* Wakes a thread that sleeps for the lock, which was just released, and leaves the lock. Not
+ * inline, so that the usual case stays short. */
 static __attribute__((noinline, unused)) void sc_brief_lock_here_wake(struct sc_brief_lock *lock)
 {
     sc_brief_lock_wake(lock);

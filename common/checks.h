@@ -72,7 +72,8 @@ _Noreturn void sc_checks_fail(const char *file, int line, const char *function, 
 /* Returns the id of the calling thread. It is read by a system call each time, since a child of
  * fork has another one. */
 int32_t sc_checks_thread(void);
-/* Is `owner` the calling thread's id, or, in a child of fork, that of the thread that forked? */
+/* Is `owner`, the id of the thread that holds a lock, the calling thread's, or, in a child of
+ * fork, that of the thread that forked? */
 bool sc_checks_is_own(int32_t owner);
 int32_t sc_checks_owner_of_mutex(const pthread_mutex_t *lock);
 int32_t sc_checks_owner_of_brief(const struct sc_brief_lock *lock);
@@ -118,6 +119,7 @@ enum { SC_CHECKS_ON = 0 };
 
 #endif
 
+/* Locks the mutex and returns it, for SC_LOCKED, which unlocks it by sc_checks_leave. */
 static inline pthread_mutex_t *sc_checks_enter(pthread_mutex_t *mutex)
     SC_ENTERS(*mutex) SC_UNFOLLOWED
 {
@@ -125,6 +127,7 @@ static inline pthread_mutex_t *sc_checks_enter(pthread_mutex_t *mutex)
     return mutex;
 }
 
+/* Unlocks the mutex at the end of a block: the cleanup of SC_LOCKED. */
 static inline void sc_checks_leave(pthread_mutex_t *const *mutex) SC_UNFOLLOWED
 {
     pthread_mutex_unlock(*mutex);

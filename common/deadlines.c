@@ -14,6 +14,8 @@ enum { NS_PER_S = 1000000000, LOCK_POLL_NS = 100 * 1000 };
 static _Atomic(sc_cond_clockwait_function *) wait_for_cond;
 static _Atomic(sc_sem_clockwait_function *) wait_for_sem;
 
+/* Sets two functions of glibc 2.30 that the library has looked up; it is built for 2.28, so it
+ * cannot link them. NULL: this glibc lacks it. */
 void sc_deadlines_use(sc_cond_clockwait_function *cond, sc_sem_clockwait_function *sem)
 {
     atomic_store_explicit(&wait_for_cond, cond, memory_order_relaxed);
@@ -29,6 +31,7 @@ static struct timespec add_ns(struct timespec at, uint64_t wait_ns)
     return at;
 }
 
+/* Returns the time that is `wait_ns` from now, as a deadline for the waits below. */
 struct timespec sc_deadline_in(uint64_t wait_ns)
 {
     struct timespec now;
@@ -36,7 +39,7 @@ struct timespec sc_deadline_in(uint64_t wait_ns)
     return add_ns(now, wait_ns);
 }
 
-/* Has the time of CLOCK_MONOTONIC passed? */
+/* Has this time of CLOCK_MONOTONIC passed? */
 static bool is_past(const struct timespec *deadline)
 {
     struct timespec now;
@@ -45,8 +48,9 @@ static bool is_past(const struct timespec *deadline)
            (now.tv_sec == deadline->tv_sec && now.tv_nsec >= deadline->tv_nsec);
 }
 
-/* Polls the lock: the ThreadSanitizer of gcc 12 does not know pthread_mutex_clocklock, and would
- * report the unlock. Sleeps by the system call, since nanosleep() is a cancellation point. */
+/* Tries to lock the mutex until the deadline; 0, ETIMEDOUT or another error. It polls: the
+ * ThreadSanitizer of gcc 12 does not know pthread_mutex_clocklock, and would report the unlock. It
+ * sleeps by a system call, since nanosleep() is a cancellation point. */
 int sc_lock_until(pthread_mutex_t *lock, const struct timespec *deadline) SC_UNFOLLOWED
 {
     const struct timespec moment = {.tv_nsec = LOCK_POLL_NS};
@@ -56,7 +60,8 @@ int sc_lock_until(pthread_mutex_t *lock, const struct timespec *deadline) SC_UNF
     return result == EBUSY ? ETIMEDOUT : result;
 }
 
-/* Returns the deadline as a time of CLOCK_REALTIME, as that clock is set now. */
+/* Returns the deadline, a time of CLOCK_MONOTONIC, as a time of CLOCK_REALTIME as that clock is
+ * set now, for waits that know no other clock. A deadline that has passed becomes now. */
 static struct timespec as_realtime(const struct timespec *deadline)
 {
     struct timespec now, real;
@@ -67,8 +72,9 @@ static struct timespec as_realtime(const struct timespec *deadline)
     return add_ns(real, left_ns > 0 ? (uint64_t)left_ns : 0);
 }
 
-/* Waits for the condition until the deadline. Older C libraries lack pthread_cond_clockwait; then
- * the wait is by CLOCK_REALTIME, and changes with that clock. */
+/* Waits for the condition until the deadline. Before glibc 2.30 there is no such wait by
+ * CLOCK_MONOTONIC; then it is by CLOCK_REALTIME, and wrong by as much as that clock is set
+ * meanwhile. */
 int sc_cond_wait_until(pthread_cond_t *cond, pthread_mutex_t *lock, const struct timespec *deadline)
 {
     SC_NO_CANCELLATION_POINT();
@@ -79,8 +85,8 @@ int sc_cond_wait_until(pthread_cond_t *cond, pthread_mutex_t *lock, const struct
     return pthread_cond_timedwait(cond, lock, &at);
 }
 
-/* Waits for the semaphore until the deadline, by CLOCK_REALTIME if the C library lacks
- * sem_clockwait. */
+/* Waits for the semaphore until the deadline: 0, or -1 with errno. By CLOCK_REALTIME if glibc has
+ * no other such wait (before 2.30). */
 int sc_sem_wait_until(sem_t *semaphore, const struct timespec *deadline)
 {
     SC_NO_CANCELLATION_POINT();

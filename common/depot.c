@@ -15,13 +15,15 @@ enum { CHUNK_SHIFT = 17, CHUNK_WORDS = 1 << CHUNK_SHIFT, FIRST_ID = 8, HEAD_WORD
 _Static_assert(CHUNK_WORDS * sizeof(uint64_t) == SC_DEPOT_CHUNK_BYTES, "in words of 8 bytes");
 _Static_assert(sizeof(struct sc_depot_record) == HEAD_WORDS * sizeof(uint64_t), "its head");
 
+/* Returns the record with the id, which is its offset in words over all chunks. Records never
+ * move. */
 struct sc_depot_record *sc_depot_at(struct sc_depot *depot, uint32_t id)
 {
     uint64_t *chunk = atomic_load_explicit(&depot->chunks[id >> CHUNK_SHIFT], memory_order_acquire);
     return (struct sc_depot_record *)(void *)(chunk + id % CHUNK_WORDS);
 }
 
-/* Returns a hash of the words. */
+/* Returns a hash of the key's words, which chooses the chain that the record is in. */
 static uint64_t hash_of(const void *key, uint32_t key_words)
 {
     uint64_t hash = key_words, word;
@@ -32,7 +34,8 @@ static uint64_t hash_of(const void *key, uint32_t key_words)
     return hash ^ hash >> 29;
 }
 
-/* Maps the chunk unless it is mapped. False: no memory. */
+/* Makes sure that the chunk is mapped. Two threads may map one at a time: the second unmaps its
+ * own. False: no memory. */
 static bool ensure_chunk(struct sc_depot *depot, uint64_t index)
 {
     if (atomic_load_explicit(&depot->chunks[index], memory_order_acquire))
@@ -46,8 +49,10 @@ static bool ensure_chunk(struct sc_depot *depot, uint64_t index)
     return true;
 }
 
-/* Reserves records one after the other. A record that would straddle two chunks begins in the next
- * one. */
+/* Reserves room for a record behind the one reserved last, by one compare-and-swap; a record that
+ * would straddle two chunks begins in the next one. Returns its id; 0: it is too large, the depot
+ * has `chunks_max` chunks, or there is no memory. What was reserved in a chunk that could not be
+ * mapped is lost. */
 uint32_t sc_depot_reserve(struct sc_depot *depot, uint64_t words, uint32_t chunks_max)
 {
     uint64_t wanted = words + HEAD_WORDS;
@@ -65,7 +70,8 @@ uint32_t sc_depot_reserve(struct sc_depot *depot, uint64_t words, uint32_t chunk
     return ensure_chunk(depot, start >> CHUNK_SHIFT) ? (uint32_t)start : 0;
 }
 
-/* Finds the record with the key in a chain, from `id` up to `end`; 0: none. */
+/* Finds the record with the key in a chain of records with the same hash bucket, from `id` up to
+ * `end`, without that one; 0: none. */
 static uint32_t find_in_chain(struct sc_depot *depot, uint32_t id, uint32_t end, uint64_t hash,
                               const void *key, uint32_t key_words)
 {
@@ -79,7 +85,8 @@ static uint32_t find_in_chain(struct sc_depot *depot, uint32_t id, uint32_t end,
     return 0;
 }
 
-/* Returns the id of the record with the key; 0: there is none. */
+/* Returns the id of the published record with the key; 0: there is none. Without a lock: a record
+ * is complete before it is in a chain, and never changes. */
 uint32_t sc_depot_find(struct sc_depot *depot, const void *key, uint32_t key_words)
 {
     uint64_t hash = hash_of(key, key_words);
@@ -88,8 +95,9 @@ uint32_t sc_depot_find(struct sc_depot *depot, const void *key, uint32_t key_wor
     return find_in_chain(depot, head, 0, hash, key, key_words);
 }
 
-/* Makes the reserved record visible. If another thread has published the same key meanwhile,
- * returns that record, and this one stays unused. */
+/* Makes a record, which was reserved and written, visible to sc_depot_find. If another thread has
+ * published the same key meanwhile, that one's id is returned, and this record stays unused. After
+ * a lost compare-and-swap only what is new in the chain is looked at. */
 uint32_t sc_depot_publish(struct sc_depot *depot, uint32_t id, uint32_t key_words)
 {
     struct sc_depot_record *record = sc_depot_at(depot, id);
@@ -106,7 +114,7 @@ uint32_t sc_depot_publish(struct sc_depot *depot, uint32_t id, uint32_t key_word
     return id;
 }
 
-/* Calls `visit` for each published record until it returns true. */
+/* Calls `visit` for each published record until it returns true, and returns whether it did. */
 bool sc_depot_visit(struct sc_depot *depot, sc_depot_visitor *visit, void *context)
 {
     for (unsigned i = 0; i < SC_DEPOT_BUCKETS; i++) {

@@ -18,13 +18,15 @@
 
 enum { SC_DEPOT_BUCKETS = 1 << 14, SC_DEPOT_CHUNKS_MAX = 256, SC_DEPOT_CHUNK_BYTES = 1 << 20 };
 
-/* All zero at first. */
+/* A store of records that are never removed. All zero at first. */
 struct sc_depot {
     _Atomic uint32_t buckets[SC_DEPOT_BUCKETS];
     _Atomic(uint64_t *) chunks[SC_DEPOT_CHUNKS_MAX];
     _Atomic uint64_t words_used;
 };
 
+/* A record: its words begin with the key, `key_words` long. `next` is the id of the next record in
+ * its chain. */
 struct sc_depot_record {
     uint64_t hash;
     uint32_t next;
@@ -35,8 +37,9 @@ struct sc_depot_record {
 /* Returns the id of the record with this key, or 0. A key is a run of words of 8 bytes. */
 uint32_t sc_depot_find(struct sc_depot *depot, const void *key, uint32_t key_words);
 
-/* Reserves room for a record of so many words, which cannot be found yet. Returns its id; 0: no
- * room. The depot uses at most `chunks_max` chunks of SC_DEPOT_CHUNK_BYTES each. */
+/* Reserves room for a record of so many words, which cannot be found before it is published.
+ * Returns its id; 0: no room. The depot uses at most `chunks_max` chunks of SC_DEPOT_CHUNK_BYTES
+ * each. */
 uint32_t sc_depot_reserve(struct sc_depot *depot, uint64_t words, uint32_t chunks_max);
 
 /* Publishes a reserved record, whose words the caller has written: it can be found from now on.

@@ -19,6 +19,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* A function's frame on the stack, recorded to find out later whether the function still runs,
+ * even if it was left by siglongjmp: it runs while its return address is in its place. */
 struct sc_frame {
     uintptr_t place;  /* where the return address lies; 0: nothing is recorded */
     uintptr_t caller; /* the return address */
@@ -43,7 +45,7 @@ static inline struct sc_frame sc_frame_at(const void *frame_address)
 /* The frame of the function in which this is written. */
 #define SC_FRAME() sc_frame_at(__builtin_frame_address(0))
 
-/* A spare stack of the library on which the thread runs. */
+/* A spare stack of the library's on which the thread runs for a while. */
 struct sc_frame_detour {
     uintptr_t top;  /* the upper end of that stack */
     uintptr_t left; /* the frame from which the thread went there; 0: it is on its own stack */
@@ -86,6 +88,8 @@ static inline struct sc_frame sc_frame_enter(struct sc_frame *record, struct sc_
     return outer;
 }
 
+/* Records again what was recorded before sc_frame_enter, as the function ends. Usually that is
+ * nothing, and one member is stored. */
 static inline void sc_frame_leave(struct sc_frame *record, const struct sc_frame *outer)
 {
     record->place = outer->place;

@@ -14,12 +14,14 @@
 
 enum { FIRST_SLOTS = 256 };
 
+/* Returns the size of a table with so many slots. */
 static size_t table_bytes(uint32_t slots)
 {
     return sizeof(struct sc_handle_table) + slots * sizeof(struct sc_handle_slot);
 }
 
-/* Maps an empty table. `slots`: a power of two. NULL: no memory. */
+/* Maps an empty table. `slots` is a power of two, since a hash is cut to a slot by a mask. NULL:
+ * no memory. */
 static struct sc_handle_table *new_table(uint32_t slots)
 {
     struct sc_handle_table *table = sc_pages_map(table_bytes(slots));
@@ -28,7 +30,7 @@ static struct sc_handle_table *new_table(uint32_t slots)
     return table;
 }
 
-/* Creates the first, empty table. */
+/* Makes the map ready, with an empty table. 0 or -ENOMEM. */
 int sc_handles_init(struct sc_handles *handles)
 {
     memset(handles, 0, sizeof *handles);
@@ -49,8 +51,9 @@ void sc_handles_destroy(struct sc_handles *handles)
     memset(handles, 0, sizeof *handles);
 }
 
-/* Finds the slot of the handle, or the empty slot where it would go. The limit on the probes
- * matters only to readers that race with a change. */
+/* Finds the slot that has the handle, or the empty slot where it belongs: the first of both from
+ * the handle's home slot on. A table is never full, so the limit matters only to readers without
+ * the lock, who may see a table that is being changed. */
 static struct sc_handle_slot *find_slot(struct sc_handle_table *table, uintptr_t handle)
 {
     uint32_t at = sc_handles_home(table, handle);
@@ -64,8 +67,8 @@ static struct sc_handle_slot *find_slot(struct sc_handle_table *table, uintptr_t
     return &table->slots[at];
 }
 
-/* Returns the handle's value; 0: it is not there. Searches again if a thread has changed the table
- * meanwhile (the version is odd during a change). */
+/* Returns the handle's value; 0: it is not there. Takes no lock: if a thread has changed the table
+ * meanwhile, it searches again. The version is odd during a change, and another one after it. */
 uint64_t sc_handles_search(struct sc_handles *handles, uintptr_t handle)
 {
     for (;;) {
@@ -81,19 +84,22 @@ uint64_t sc_handles_search(struct sc_handles *handles, uintptr_t handle)
     }
 }
 
+/* Fills the slot. Release stores: a reader without the lock that sees one of them sees the odd
+ * version, too, and searches again. */
 static void set_slot(struct sc_handle_slot *slot, uintptr_t handle, uint64_t value)
 {
     atomic_store_explicit(&slot->value, value, memory_order_release);
     atomic_store_explicit(&slot->handle, handle, memory_order_release);
 }
 
+/* Returns the slot's handle, for callers with the lock; 0: it is empty. */
 static uintptr_t handle_in(struct sc_handle_slot *slot)
 {
     return atomic_load_explicit(&slot->handle, memory_order_relaxed);
 }
 
-/* Replaces the table by one with twice as many slots. The old one stays mapped, for readers without
- * the lock. */
+/* Replaces the table by one with twice as many slots. The old one stays mapped, since a reader
+ * without the lock may be using it. 0 or -ENOMEM. */
 static int grow_table(struct sc_handles *handles, struct sc_handle_table *old)
 {
     struct sc_handle_table *table = new_table((old->mask + 1) * 2);
@@ -108,7 +114,8 @@ static int grow_table(struct sc_handles *handles, struct sc_handle_table *old)
     return 0;
 }
 
-/* Asserts that the table has as many handles as are counted, each where a look-up finds it. */
+/* For debug builds: asserts that the table has as many handles as are counted, and each where a
+ * look-up finds it. */
 static SC_CHECKER void check_table(struct sc_handles *handles)
 {
     struct sc_handle_table *table = atomic_load_explicit(&handles->table, memory_order_relaxed);
@@ -122,8 +129,8 @@ static SC_CHECKER void check_table(struct sc_handles *handles)
     SC_ASSERT(!(atomic_load_explicit(&handles->version, memory_order_relaxed) & 1));
 }
 
-/* Adds or changes a handle. The table grows when half of it is used. Without memory for that, it is
- * filled except for one slot. */
+/* Adds a handle, or changes its value. The table grows when half of it is used. Without memory for
+ * that it is filled except for one slot, at which look-ups end; then -ENOMEM. */
 int sc_handles_put(struct sc_handles *handles, uintptr_t handle, uint64_t value)
 {
     SC_ASSERT_GUARDED(handles);
@@ -147,9 +154,9 @@ int sc_handles_put(struct sc_handles *handles, uintptr_t handle, uint64_t value)
     return 0;
 }
 
-/* Closes the gap that a removed handle leaves: later entries of the probe sequence move up. So
- * there are no tombstones, and a program that makes and destroys streams for days does not fill the
- * table. */
+/* Empties the slot `gap`, whose handle is removed. A look-up ends at an empty slot, so each later
+ * entry that would no longer be found moves into the gap, and leaves the next one. Marking removed
+ * slots instead would fill the table of a program that makes and destroys streams for days. */
 static void close_gap(struct sc_handle_table *table, uint32_t gap)
 {
     for (uint32_t at = (gap + 1) & table->mask;; at = (at + 1) & table->mask) {
@@ -158,7 +165,7 @@ static void close_gap(struct sc_handle_table *table, uint32_t gap)
         if (!handle)
             break;
         uint32_t home = sc_handles_home(table, handle);
-        /* The handle would also be found in the gap. */
+        /* Its home is not behind the gap, so a look-up comes by there. */
         if (((at - home) & table->mask) >= ((at - gap) & table->mask)) {
             set_slot(&table->slots[gap], handle,
                      atomic_load_explicit(&slot->value, memory_order_relaxed));
@@ -168,8 +175,8 @@ static void close_gap(struct sc_handle_table *table, uint32_t gap)
     set_slot(&table->slots[gap], 0, 0);
 }
 
-/* Removes the handle and returns its value. The version is odd while entries move, so that readers
- * search again. */
+/* Removes the handle and returns the value that it had; 0: it is not there. The version is odd
+ * while entries move, so that readers without the lock search again. */
 uint64_t sc_handles_remove(struct sc_handles *handles, uintptr_t handle)
 {
     SC_ASSERT_GUARDED(handles);
@@ -186,7 +193,7 @@ uint64_t sc_handles_remove(struct sc_handles *handles, uintptr_t handle)
     return value;
 }
 
-/* Stores the next handle and its value in the walk; handle 0: there is none. */
+/* Takes the walk over all handles to the next one; handle 0: it is over. */
 void sc_handles_next(struct sc_handles_walk *walk)
 {
     SC_ASSERT_GUARDED(walk->handles);

@@ -15,11 +15,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* A handle and its value; handle 0: the slot is empty. */
 struct sc_handle_slot {
     _Atomic uintptr_t handle;
     _Atomic uint64_t value;
 };
 
+/* A hash table; `mask` is the number of slots, a power of two, minus 1. */
 struct sc_handle_table {
     uint32_t mask;
     /* The former, smaller table, which a reader may still be using. */
@@ -27,6 +29,7 @@ struct sc_handle_table {
     struct sc_handle_slot slots[];
 };
 
+/* A map from handles to values. Readers take no lock; changes need the owner's. */
 struct sc_handles {
     _Atomic(struct sc_handle_table *) table;
     _Atomic uint64_t version; /* odd while a change is under way */
@@ -38,10 +41,12 @@ struct sc_handles {
 
 /* Initialises the map. Returns 0 or -ENOMEM. */
 int sc_handles_init(struct sc_handles *handles);
+
+/* Unmaps all tables. No other thread may use the map any more. */
 void sc_handles_destroy(struct sc_handles *handles);
 
-/* Returns the value of a handle that is not in its home slot (sc_handles_home), or 0. For
- * sc_handles_get. */
+/* Returns the value of a handle, or 0, wherever in the table it is. The slow part of
+ * sc_handles_get, after the handle's first slot had another one. */
 uint64_t sc_handles_search(struct sc_handles *handles, uintptr_t handle);
 
 /* Returns the slot in which a handle is searched first: its home slot. */
@@ -50,8 +55,8 @@ static inline uint32_t sc_handles_home(const struct sc_handle_table *table, uint
     return (uint32_t)((uint64_t)handle * 0x9E3779B97F4A7C15u >> 32) & table->mask;
 }
 
-/* Stores the value of a handle in its home slot. False: another handle is there, or the table is
- * being changed. */
+/* Stores the value of a handle that is in the slot in which it is searched first, as most are.
+ * False: another handle is there, or the table is being changed. No lock. */
 static inline bool sc_handles_get_at_once(struct sc_handles *handles, uintptr_t handle,
                                           uint64_t *value)
 {
@@ -85,7 +90,7 @@ static inline uint64_t sc_handles_get(struct sc_handles *handles, uintptr_t hand
                : sc_handles_search(handles, handle);
 }
 
-/* Returns the value as the address of a record, or NULL. */
+/* Returns a value of a map as the pointer that it is, or NULL. */
 static inline void *sc_handle_pointer(uint64_t value)
 {
     return (void *)(uintptr_t)value;
@@ -105,7 +110,11 @@ struct sc_handles_walk {
     struct sc_handles *handles;
     uint32_t next;
 };
+
+/* Goes to the next handle; begin a walk by sc_handles_begin or SC_HANDLES_EACH. */
 void sc_handles_next(struct sc_handles_walk *walk);
+
+/* Begins a walk over all handles: the first one is in `handle`, 0 in an empty map. */
 static inline struct sc_handles_walk sc_handles_begin(struct sc_handles *handles)
 {
     struct sc_handles_walk walk = {.handles = handles};

@@ -54,7 +54,8 @@ struct sc_hazard_node {
     struct sc_hazard_event author; /* the call that added the node; api NULL: not known */
 };
 
-/* The limit of a context that was exceeded, for SC603 (report/limits_part.h). name NULL: none. */
+/* The limit of a context that was set too late to take effect, for SC603 (report/limits_part.h).
+ * name NULL: none. */
 struct sc_hazard_limit {
     const char *name; /* as cuda.h names the limit; lives for ever */
     uint64_t asked, in_force;
@@ -88,14 +89,16 @@ struct sc_hazard {
     bool may_be_meant; /* SC305: the copy reads memory that no captured work uses */
 };
 
-/* Is the hazard an advisory, which is counted separately and does not make the program fail (option
- * strict)? */
+/* Is the hazard an advisory, something that may be meant? Those are SC602 and later codes, and
+ * SC305 (work that a graph lacks) if no captured work uses the memory. They are counted
+ * separately, and do not make a run with strict=1 fail. */
 static inline bool sc_hazard_is_advisory(const struct sc_hazard *hazard)
 {
     return hazard->code >= SC602 || hazard->may_be_meant;
 }
 
-/* Is the hazard a race of two nodes of one graph? */
+/* Is the hazard a race: do two nodes of one graph use the same bytes in no order? Only then are
+ * its `nodes` set. */
 static inline bool sc_hazard_is_race(const struct sc_hazard *hazard)
 {
     return hazard->nodes[0].size_bytes != 0;

@@ -9,6 +9,7 @@
 
 #define WORD(words, index) word_of(words, sizeof words / sizeof *words, index)
 
+/* Returns the word at the index, or "unknown" past the end of the table. */
 static const char *word_of(const char *const *words, size_t count, unsigned index)
 {
     return index < count ? words[index] : "unknown";
@@ -25,7 +26,7 @@ const char *sc_hazard_code_string(enum sc_hazard_code code)
     return WORD(words, code);
 }
 
-/* Returns the name of the hazard for reports. */
+/* Returns the hazard's name for people and reports, such as "source-freed-in-flight". */
 const char *sc_hazard_name(enum sc_hazard_code code)
 {
     static const char *const words[] = {
@@ -35,7 +36,8 @@ const char *sc_hazard_name(enum sc_hazard_code code)
     return WORD(words, code);
 }
 
-/* Returns what the hazard is about. */
+/* Returns what the hazard is about (a copy, a capture, memory, ...), by which messages choose
+ * their words. */
 enum sc_hazard_subject sc_hazard_subject(enum sc_hazard_code code)
 {
     static const enum sc_hazard_subject subjects[] = {
@@ -45,6 +47,8 @@ enum sc_hazard_subject sc_hazard_subject(enum sc_hazard_code code)
     return subjects[code];
 }
 
+/* Returns the report's word for how sure the hazard is: "observed", if the operation was seen
+ * incomplete at the event, else "latent". */
 const char *sc_hazard_certainty_string(enum sc_certainty certainty)
 {
     return certainty == SC_OBSERVED ? "observed" : "latent";

@@ -46,6 +46,7 @@ enum sc_hazard_subject {
  * nothing the program had done ensured that. */
 enum sc_certainty { SC_LATENT, SC_OBSERVED };
 
+/* What the library did about a hazard: deferred a free, ordered a call, ... (docs/hazards.md). */
 enum sc_action {
 #define SC_ACTION(action, word, outcome) action,
 #include "common/hazard.def"
@@ -60,6 +61,7 @@ const char *sc_hazard_action_string(enum sc_action action);
 const char *sc_hazard_buffer_kind_string(enum sc_buffer_kind kind);
 const char *sc_hazard_direction_string(enum sc_direction direction);
 
+/* Returns what hazards with this code are about. */
 enum sc_hazard_subject sc_hazard_subject(enum sc_hazard_code code);
 
 #endif

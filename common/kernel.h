@@ -54,11 +54,11 @@ static inline long sc_kernel_call6(long number, long a, long b, long c, long d, 
 #define SC_KERNEL_CALL_(number, a, b, c, d, e, f, ...)                                             \
     sc_kernel_call6(number, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
 
+enum { SC_KERNEL_YIELDS = 20 };
+
 /* Backs off in a loop that waits for another thread. `times`: how often the loop has checked
  * without success. At first it yields the processor. A thread that yields lets no thread of lower
  * priority run, so later it sleeps for a millisecond each time. */
-enum { SC_KERNEL_YIELDS = 20 };
-
 static inline void sc_kernel_back_off(unsigned times)
 {
     const struct timespec moment = {.tv_nsec = 1000 * 1000};

@@ -15,6 +15,9 @@ __thread void (*sc_library_lock_on_leave)(void) __attribute__((tls_model("initia
 
 _Atomic(sc_library_lock_contended_function *) sc_library_lock_on_contended;
 
+/* Calls the function that is to be called while a thread waits for a lock, if one is set. Returns
+ * whether it wants to be called again in a millisecond; it does not return if the thread must
+ * abandon the wait. */
 static bool must_check_again(unsigned slept_ms)
 {
     sc_library_lock_contended_function *look =
@@ -22,6 +25,9 @@ static bool must_check_again(unsigned slept_ms)
     return look && look(slept_ms);
 }
 
+/* Sleeps while the futex `word` has the value, a millisecond at most, so that the thread checks
+ * again then whether it must abandon the wait. Returns whether the whole millisecond has passed. A
+ * brief lock's wait calls it in a loop. */
 bool sc_library_lock_sleep(_Atomic uint32_t *word, uint32_t value, unsigned slept_ms)
 {
     const struct timespec moment = {.tv_nsec = MILLISECOND_NS};
@@ -29,8 +35,9 @@ bool sc_library_lock_sleep(_Atomic uint32_t *word, uint32_t value, unsigned slep
     return sc_kernel_call(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, &moment) == -ETIMEDOUT;
 }
 
-/* Waits for a lock, and checks from time to time whether the thread must abandon the wait. A wait
- * for a mutex cannot call sc_library_lock_on_contended in between, so the lock is polled. */
+/* Waits for the mutex and acquires it. Meanwhile the thread has to check from time to time whether
+ * it must abandon the wait. A wait inside of pthread_mutex_lock could not, so the mutex is polled
+ * for as long as that is needed. */
 void sc_library_lock_await(pthread_mutex_t *lock) SC_UNFOLLOWED
 {
     for (unsigned i = 0; must_check_again(i < SC_KERNEL_YIELDS ? 0 : i - SC_KERNEL_YIELDS); i++) {

@@ -32,16 +32,21 @@ extern __thread void (*sc_library_lock_on_leave)(void) __attribute__((tls_model(
 /* Added to the depth of a thread of the library, which counts as within a lock for ever. */
 enum { SC_LIBRARY_LOCK_THREAD = 1 << 20 };
 
+/* Marks the calling thread as one of the library's. A touch of a protected page on it then never
+ * waits: it may be the thread that would end the wait. */
 static inline void sc_library_lock_mark_library_thread(void)
 {
     sc_library_lock_depth += SC_LIBRARY_LOCK_THREAD;
 }
 
+/* Is the calling thread one of the library's own? */
 static inline bool sc_library_lock_is_library_thread(void)
 {
     return __builtin_expect(sc_library_lock_depth >= SC_LIBRARY_LOCK_THREAD, 0);
 }
 
+/* Counts that the thread is within a lock of the library from now on: to be called before it tries
+ * to acquire one. The fence keeps the compiler from moving the lock before the count. */
 static inline void sc_library_lock_enter(void)
 {
     sc_library_lock_depth++;
@@ -59,12 +64,16 @@ static inline bool sc_library_lock_leave_first(void)
     return __builtin_expect(sc_library_lock_on_leave != NULL, 0);
 }
 
+/* Runs what a signal handler has put off until the thread is out of its locks
+ * (sc_library_lock_on_leave), unless it still is in an outer one. */
 static inline void sc_library_lock_run_on_leave(void)
 {
     if (sc_library_lock_depth == 0)
         sc_library_lock_on_leave();
 }
 
+/* Counts that the thread has left a lock of the library, after its release; out of the last one,
+ * it runs what a signal handler has put off. */
 static inline void sc_library_lock_leave(void)
 {
     if (sc_library_lock_leave_first())
@@ -79,13 +88,15 @@ typedef bool sc_library_lock_contended_function(unsigned slept_ms);
 /* The function that threads call when they have found a lock taken; NULL: none. */
 extern _Atomic(sc_library_lock_contended_function *) sc_library_lock_on_contended;
 
-/* Sleeps while the futex `word` has the value, for a millisecond at most. True: the millisecond has
- * passed. */
+/* Sleeps while the futex `word` has the value, for a millisecond at most, having called
+ * sc_library_lock_on_contended. True: the millisecond has passed. */
 bool sc_library_lock_sleep(_Atomic uint32_t *word, uint32_t value, unsigned slept_ms);
 
 /* Waits for a lock that was found taken (pthread_mutex_trylock failed), and acquires it. */
 void sc_library_lock_await(pthread_mutex_t *lock) SC_ACQUIRES(*lock);
 
+/* Acquires the mutex, counted as within a lock of the library, by which signal handlers know that
+ * they must not wait for it. */
 static inline void sc_library_lock_acquire(pthread_mutex_t *lock) SC_ACQUIRES(*lock)
 {
     SC_ASSERT_NOT_HELD(lock);
@@ -94,6 +105,7 @@ static inline void sc_library_lock_acquire(pthread_mutex_t *lock) SC_ACQUIRES(*l
         sc_library_lock_await(lock);
 }
 
+/* Releases the mutex, and counts that the thread has left a lock of the library. */
 static inline void sc_library_lock_release(pthread_mutex_t *lock) SC_RELEASES(*lock)
 {
     SC_ASSERT_HELD(lock);

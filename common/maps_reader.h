@@ -12,13 +12,14 @@
 
 enum { SC_MAPS_READER_BYTES = 4096 };
 
+/* A file of /proc that is read piece by piece; all zero but for `fd` at first. */
 struct sc_maps_reader {
     int fd;
     size_t used, filled;
     char buffer[SC_MAPS_READER_BYTES];
 };
 
-/* Returns the next character of the file; -1: the end. */
+/* Returns the next character of the file; -1: the end, or an error. */
 static inline int sc_maps_reader_next(struct sc_maps_reader *reader)
 {
     if (reader->used == reader->filled) {

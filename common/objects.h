@@ -18,6 +18,8 @@
 
 typedef int sc_objects_visitor(struct dl_phdr_info *object, size_t size, void *context);
 
+/* Calls `visit` for each loaded object until it returns another value than 0, and returns that
+ * value. Meanwhile the thread counts as within a lock of the library. */
 static inline int sc_objects_visit(sc_objects_visitor *visit, void *context)
 {
     sc_library_lock_enter();

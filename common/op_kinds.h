@@ -21,12 +21,15 @@ enum sc_direction {
 #include "common/op_kinds.def"
 };
 
+/* Does an operation of this direction write the host's memory? Then the program must not even read
+ * it meanwhile. */
 static inline bool sc_direction_writes_host(enum sc_direction direction)
 {
     return direction == SC_D2H || direction == SC_MEMSET;
 }
 
-/* Could free() or munmap() free memory of this kind? */
+/* Can the program take memory of this kind away by free() or munmap(), and not only by a call of
+ * CUDA? */
 static inline bool sc_ops_is_heap(enum sc_buffer_kind kind)
 {
     return kind == SC_REGISTERED || kind == SC_PAGEABLE || kind == SC_STACK;

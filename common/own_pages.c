@@ -6,8 +6,8 @@
 
 #include "common/poison.h"
 
-/* Maps memory for the library by system calls, since mmap, munmap and madvise are hooks, which
- * would take locks that the caller may hold. */
+/* Maps zeroed memory for the library; NULL: there is none. By a system call: mmap is a hook of the
+ * library's, which would take locks that the caller may hold. */
 void *sc_pages_map(size_t size_bytes)
 {
     long pages = sc_kernel_call(SYS_mmap, NULL, size_bytes, PROT_READ | PROT_WRITE,
@@ -15,6 +15,7 @@ void *sc_pages_map(size_t size_bytes)
     return pages < 0 ? NULL : (void *)pages;
 }
 
+/* Unmaps such memory by a system call (munmap is a hook); NULL does nothing. */
 void sc_pages_unmap(void *pages, size_t size_bytes)
 {
     if (pages)

@@ -9,6 +9,8 @@
 
 /* Maps zeroed pages. Returns NULL if there is no memory. */
 void *sc_pages_map(size_t size_bytes);
+
+/* Unmaps pages with the size that they were mapped with. NULL does nothing. */
 void sc_pages_unmap(void *pages, size_t size_bytes);
 
 #endif

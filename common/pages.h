@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What a touch (an access of the host to memory) does. */
 enum sc_touch { SC_TOUCH_READ = 1, SC_TOUCH_WRITE = 2 };
 
 /* The access that the program has to a page, from most to least. */
@@ -40,9 +41,10 @@ struct sc_access_change {
     uint32_t span; /* the span for which it is made (track/spans.h) */
 };
 
-/* May pages of a range be protected? FORBIDDEN: none, because the program has not given them plain
- * read and write access. WHOLE_PAGES: only pages of which an operation uses all bytes, because a
- * stack lies in the range. A range only changes to later values. */
+/* May pages of a range (pinned or registered memory) be protected while operations use it?
+ * FORBIDDEN: none, because the program has not given them plain read and write access.
+ * WHOLE_PAGES: only pages of which an operation uses all bytes, because a thread's stack lies in
+ * the range. The value of a range only ever changes to a later one. */
 enum sc_guarding {
     SC_GUARDING_UNKNOWN,
     SC_GUARDING_ALLOWED,
@@ -50,10 +52,11 @@ enum sc_guarding {
     SC_GUARDING_FORBIDDEN
 };
 
-/* How may the library read sources in a range, for snapshots and comparisons? PLAIN: directly.
- * PEEKED: by a system call, since the program may have taken its own access away (common/peek.h).
- * NONE: not at all, since GPU kernels may write them, or reading is slow, or the mapping is no
- * longer the one that the driver reads. */
+/* How may the library read a source (memory that a copy reads) in a range, for snapshots, which
+ * the device reads instead, and for comparisons? PLAIN: directly. PEEKED: by a system call, since
+ * the program may have taken its own access away (common/peek.h). NONE: not at all, since GPU
+ * kernels may write it, or reading is slow, or the mapping is no longer the one that the driver
+ * reads. */
 enum sc_snapshots { SC_SNAPSHOTS_PLAIN, SC_SNAPSHOTS_PEEKED, SC_SNAPSHOTS_NONE };
 
 #endif

@@ -14,8 +14,9 @@
 
 enum { READ_END = 0, WRITE_END = 1 };
 
-/* Copies the memory by process_vm_readv, which copies at most 0x7ffff000 bytes a call. Returns more
- * than 0, or the result of the call that failed. */
+/* Copies the memory by process_vm_readv, in as many calls as it takes: one copies at most
+ * 0x7ffff000 bytes. Returns more than 0, or the result of the call that failed (a page that cannot
+ * be read, or a system that forbids the call). */
 static long read_whole(void *into, uintptr_t address, size_t size_bytes)
 {
     long got = 1;
@@ -27,6 +28,8 @@ static long read_whole(void *into, uintptr_t address, size_t size_bytes)
     return got;
 }
 
+/* Copies memory that may be unmapped or protected, which then raises no signal. False: not all of
+ * it could be read. */
 bool sc_peek(void *into, uintptr_t address, size_t size_bytes)
 {
     return read_whole(into, address, size_bytes) > 0;
@@ -34,7 +37,8 @@ bool sc_peek(void *into, uintptr_t address, size_t size_bytes)
 
 /* ---- by a pipe ---- */
 
-/* Did a seccomp filter refuse the call? A Linux without the call answers ENOSYS. */
+/* Did the system refuse the call itself: a seccomp filter, or a Linux without the call (ENOSYS)?
+ * Then memory is read through a pipe. */
 static bool is_refused(long result)
 {
     return result == -EPERM || result == -ENOSYS || result == -EACCES;
@@ -48,8 +52,9 @@ struct reader {
                       is open */
 };
 
-/* Opens the pipe and blocks all signals: a handler that does not return would leave the pipe open.
- */
+/* Opens a pipe to read memory through: write(2) fails for memory that cannot be read, and raises
+ * no signal. All signals are blocked until close_reader: a handler that does not return would
+ * leave the pipe open. */
 static bool open_pipe(struct reader *reader)
 {
     const uint64_t all = ~UINT64_C(0);
@@ -60,7 +65,8 @@ static bool open_pipe(struct reader *reader)
     return reader->has_pipe;
 }
 
-/* Closes the pipe, if one was opened, and sets the signal mask from before again. */
+/* Ends the use of a reader: closes the pipe, if one was opened, and sets the signal mask from
+ * before again. */
 static void close_reader(const struct reader *reader)
 {
     if (!reader->has_pipe)
@@ -70,7 +76,8 @@ static void close_reader(const struct reader *reader)
     sc_kernel_call(SYS_rt_sigprocmask, SIG_SETMASK, &reader->mask, NULL, sizeof reader->mask);
 }
 
-/* Reads as many bytes as were written into the pipe. False: it had fewer. */
+/* Takes as many bytes out of the pipe as were just written into it. False: it had fewer, so
+ * somebody else has read from the descriptor. */
 static bool read_from_pipe(const struct reader *reader, char *into, size_t size_bytes)
 {
     long got = 1;
@@ -79,7 +86,7 @@ static bool read_from_pipe(const struct reader *reader, char *into, size_t size_
     return got > 0;
 }
 
-/* Copies memory through the pipe, as much at a time as the pipe has room for. */
+/* Copies memory through the pipe, as much at a time as it takes. False: a part cannot be read. */
 static bool move_through(const struct reader *reader, char *into, uintptr_t address,
                          size_t size_bytes)
 {
@@ -92,8 +99,8 @@ static bool move_through(const struct reader *reader, char *into, uintptr_t addr
     return true;
 }
 
-/* Copies the memory: by process_vm_readv, or by the pipe once that was refused. The pipe stays open
- * for the next call. */
+/* Copies memory by process_vm_readv or, once that was refused, by the pipe, which stays open for
+ * the next call with this reader. */
 static bool read_anyhow(struct reader *reader, void *into, uintptr_t address, size_t size_bytes)
 {
     long got = reader->has_pipe ? -ENOSYS : read_whole(into, address, size_bytes);
@@ -115,8 +122,9 @@ bool sc_peek_anyhow(void *into, uintptr_t address, size_t size_bytes)
 
 /* ---- several places ---- */
 
-/* Returns how many items from the first on were read; or the error with which the call is refused.
- * Linux reads items as a whole, except one that is only partly mapped, and stops after that. */
+/* Reads the items by one system call. Returns how many from the first on were read whole, or the
+ * error with which the call itself is refused. Linux stops at the first item that cannot be
+ * read. */
 static long read_some(const struct sc_peek_item *items, unsigned count)
 {
     struct iovec local[SC_PEEK_ITEMS_MAX], remote[SC_PEEK_ITEMS_MAX];
@@ -133,7 +141,8 @@ static long read_some(const struct sc_peek_item *items, unsigned count)
     return whole;
 }
 
-/* Reads the items one by one, as process_vm_readv is refused. One pipe serves all of them. */
+/* Reads the items one by one through one pipe, since process_vm_readv is refused. Each says
+ * whether it was read. */
 static void read_each(struct sc_peek_item *items, unsigned count)
 {
     struct reader reader = {.has_pipe = false};
@@ -167,7 +176,7 @@ enum { BLOCKS = 8, BLOCK_BYTES = 16384, PAGE_BYTES_MIN = 4096, STACK_BYTES = 256
 static char blocks[BLOCKS][BLOCK_BYTES];
 static _Atomic uint32_t taken_blocks; /* a bit for each block */
 
-/* Returns a free block; NULL: there is none. */
+/* Takes a free one of the static blocks to read into; NULL: other threads have all. */
 static char *take_block(void)
 {
     for (uint32_t i = 0; i < BLOCKS; i++)
@@ -176,14 +185,16 @@ static char *take_block(void)
     return NULL;
 }
 
+/* Gives a block back to the others. */
 static void return_block(const char *block)
 {
     uint32_t number = (uint32_t)((block - blocks[0]) / BLOCK_BYTES);
     atomic_fetch_and_explicit(&taken_blocks, ~(1u << number), memory_order_release);
 }
 
-/* Compares piece by piece; `most_bytes`: the size of a piece. Memory that cannot be read counts as
- * equal: if a piece cannot be read as a whole, each of its pages is compared by itself. */
+/* Compares memory with the expected bytes, piece by piece, through the buffer `into` of
+ * `most_bytes`. Memory that cannot be read counts as equal, since nobody knows that it differs: if
+ * a piece cannot be read as a whole, each of its pages is compared by itself. */
 static bool equals_by(struct reader *reader, char *into, size_t most_bytes, uintptr_t address,
                       const char *expected, size_t size_bytes)
 {
@@ -201,8 +212,8 @@ static bool equals_by(struct reader *reader, char *into, size_t most_bytes, uint
     return equals;
 }
 
-/* Compares memory with the expected bytes. Reads it into a block if one is free, else into a small
- * buffer on the stack. */
+/* Is the memory what was expected? It is read into a static block if one is free, else in small
+ * pieces into a buffer on the stack, which may be small. What cannot be read counts as equal. */
 bool sc_peek_equals(uintptr_t address, const void *expected, size_t size_bytes)
 {
     struct reader reader = {.has_pipe = false};

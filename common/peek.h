@@ -28,7 +28,8 @@ struct sc_peek_item {
 };
 void sc_peek_all(struct sc_peek_item *items, unsigned count);
 
-/* Is the memory equal to `expected`? False only if it was read and differs. */
+/* Is the memory equal to `expected`? False only if it was read and differs; memory that cannot be
+ * read counts as equal. */
 bool sc_peek_equals(uintptr_t address, const void *expected, size_t size_bytes);
 
 #endif

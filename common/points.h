@@ -51,13 +51,16 @@ struct sc_point {
     uint64_t work_ticks;
 };
 
-/* Does waiting for the point prove only that operations of its own stream are done? */
+/* Does the point (all work issued on a stream so far) stand for work of its own stream alone? Then
+ * to wait for it proves nothing about other streams. It stands for more if that work had waited
+ * for others (joined), or for a legacy stream. */
 static inline bool sc_order_is_of_one_stream(const struct sc_point *point)
 {
     return point->stream && !point->joined && point->call == 0 && point->legacy_number == 0;
 }
 
-/* What an event stands for that was recorded on a stream without ties. */
+/* What a CUDA event stands for that was recorded on a stream whose next call follows that stream's
+ * own work alone. */
 struct sc_event_number {
     uint32_t stream;
     uint64_t number, work_ticks; /* as a point's */
@@ -80,22 +83,24 @@ struct sc_order_call {
     struct sc_clock *due;    /* what its stream was still to wait for when it began */
 };
 
-/* Returns the value of `epoch` for the tickets of operations that the call issues on a legacy
- * stream; 0 on other streams. */
+/* Returns the `epoch` for operations that the call issues (struct sc_ticket): on a legacy stream
+ * the call's place among its calls; 0 on other streams. */
 static inline uint64_t sc_order_place(const struct sc_order_call *call)
 {
     return call->stream && call->is_legacy ? call->place : 0;
 }
 
-/* The unseen waits (track/unseen.h) that an operation is ordered after: a bit for each wait;
- * several waits may share a bit. */
+/* Unseen waits are waits of the device for the host whose end no call of the driver shows
+ * (track/unseen.h). This says which of them an operation is ordered after: a bit for each; several
+ * waits may share a bit. */
 struct sc_unseen_mark {
     uint64_t waits;
     /* How many unseen waits had begun when the operation was issued; later ones do not count. */
     uint64_t begun;
 };
 
-/* What a synchronise waits for. */
+/* What a synchronise waits for: one stream; a legacy stream, with all blocking streams of its
+ * context; all streams of the context. */
 enum sc_scope { SC_SCOPE_STREAM, SC_SCOPE_LEGACY, SC_SCOPE_CONTEXT };
 
 #endif

@@ -10,7 +10,8 @@
 
 #include "common/poison.h"
 
-/* Asserts that every free record was once allocated, and that none is free twice. */
+/* For debug builds: asserts that every free record was once allocated, and that none is free
+ * twice. */
 static SC_CHECKER void check_spare(struct sc_pool *pool)
 {
     uint32_t count = 0;
@@ -22,11 +23,14 @@ static SC_CHECKER void check_spare(struct sc_pool *pool)
     SC_ASSERT(pool->live + count <= sc_pool_first_unused(pool)); /* with the one that comes back */
 }
 
+/* Returns the size of a chunk, the piece of memory by which a pool grows. */
 static size_t chunk_bytes(const struct sc_pool *pool)
 {
     return pool->record_bytes << SC_POOL_CHUNK_SHIFT;
 }
 
+/* Makes the pool ready for records of this size, which is rounded up to words. Id 0 is never used,
+ * so that it can mean "none". */
 void sc_pool_init(struct sc_pool *pool, size_t record_bytes)
 {
     memset(pool, 0, sizeof *pool);
@@ -34,7 +38,8 @@ void sc_pool_init(struct sc_pool *pool, size_t record_bytes)
     atomic_store_explicit(&pool->unused, 1, memory_order_relaxed);
 }
 
-/* Returns the id of a record that was never used, and maps its chunk. 0: no memory. */
+/* Returns the id of a record that was never used, and maps its chunk if that is the first of it.
+ * 0: no memory, or no id is left. Called when no freed record can be recycled. */
 uint32_t sc_pool_take_unused(struct sc_pool *pool)
 {
     SC_ASSERT_GUARDED(pool);
@@ -53,7 +58,7 @@ uint32_t sc_pool_take_unused(struct sc_pool *pool)
     return id;
 }
 
-/* Returns the id of the record at this address; 0: it is none of the pool's. */
+/* Returns the id of the record that has this address; 0: it is none of the pool's. */
 uint32_t sc_pool_id_of(struct sc_pool *pool, const void *record)
 {
     uintptr_t at = (uintptr_t)record;
@@ -68,8 +73,9 @@ uint32_t sc_pool_id_of(struct sc_pool *pool, const void *record)
     return 0;
 }
 
-/* Zeroes the record in whole words by release stores, since a reader without a lock may still read
- * the recycled record. A reader that sees the new words also sees that the grid has changed. */
+/* Allocates a zeroed record. It is zeroed in whole words by release stores, since a thread without
+ * the lock may still be reading the record that it was before: one that sees a new word also sees
+ * the change of the index by which it came, and starts again. */
 uint32_t sc_pool_take(struct sc_pool *pool)
 {
     SC_ASSERT_GUARDED(pool);
@@ -81,8 +87,8 @@ uint32_t sc_pool_take(struct sc_pool *pool)
     return id;
 }
 
-/* Gives the memory of all chunks but the first back to Linux, while no record is live. The pages
- * stay mapped, and read as zeros. */
+/* Gives the memory of all chunks but the first back to Linux; called when no record is in use. The
+ * pages stay mapped and read as zeros, since a thread without the lock may still read there. */
 static void release_pages(struct sc_pool *pool)
 {
     for (uint32_t i = 1;
@@ -95,8 +101,8 @@ static void release_pages(struct sc_pool *pool)
     pool->free_list = 0;
 }
 
-/* Adds the record to the free list. With the last record, the memory of a large pool goes back to
- * Linux. */
+/* Frees the record for the next allocation. With the last record the memory of a large pool goes
+ * back to Linux, so that a peak does not last. */
 void sc_pool_release(struct sc_pool *pool, uint32_t id)
 {
     SC_ASSERT_GUARDED(pool);
@@ -110,7 +116,7 @@ void sc_pool_release(struct sc_pool *pool, uint32_t id)
         release_pages(pool);
 }
 
-/* Unmaps all chunks, and zeroes the pool. */
+/* Unmaps all memory of the pool. No other thread may use it any more. */
 void sc_pool_destroy(struct sc_pool *pool)
 {
     for (uint32_t i = 0; i < SC_POOL_CHUNKS_MAX; i++)

@@ -29,6 +29,8 @@ struct sc_pool {
 #endif
 };
 
+/* Makes a pool of records of this size, in memory that has any contents. Nothing is allocated
+ * yet. */
 void sc_pool_init(struct sc_pool *pool, size_t record_bytes);
 
 /* Allocates a zeroed record. Returns its id; 0: memory or ids are used up. */
@@ -46,6 +48,7 @@ uint32_t sc_pool_take_unused(struct sc_pool *pool);
  * first is given to Linux, and the chunks stay mapped. */
 void sc_pool_release(struct sc_pool *pool, uint32_t id);
 
+/* Unmaps all memory of the pool, which must not be used before the next sc_pool_init. */
 void sc_pool_destroy(struct sc_pool *pool);
 
 /* Returns the first id that was never allocated. Needs no lock. */
@@ -74,13 +77,16 @@ static inline void *sc_pool_at_of(struct sc_pool *pool, uint32_t id, size_t reco
 /* Returns the id of the record at this address; 0: there is none. Checks each chunk. */
 uint32_t sc_pool_id_of(struct sc_pool *pool, const void *record);
 
+/* Returns the record as words that are read and written atomically. The first word of a free
+ * record has the id of the next free one. */
 static inline _Atomic uint64_t *sc_pool_words(struct sc_pool *pool, uint32_t id)
 {
     return sc_pool_at(pool, id);
 }
 
-/* Allocates a record that keeps its former contents (see the declaration). A free record holds the
- * id of the next free one in its first word. */
+/* Allocates a record that keeps the contents of the one that was freed, for large records that are
+ * overwritten anyway. Returns its id; 0: memory or ids are used up. Members that are read without
+ * the lock must be stored with release. */
 static inline uint32_t sc_pool_take_as_is(struct sc_pool *pool)
 {
     SC_ASSERT_GUARDED(pool);

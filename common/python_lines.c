@@ -4,13 +4,15 @@
 
 #include "common/poison.h"
 
+/* Returns the line as a line number; 0, for "none", if a damaged table gives one that cannot
+ * be. */
 static int32_t line_of(int64_t line)
 {
     return line > 0 && line <= INT32_MAX ? (int32_t)line : 0;
 }
 
-/* Finds the line in a table of pairs: a number of bytes, and a signed step of the line after them.
- */
+/* Finds the line in a table of CPython up to 3.9 (co_lnotab), of pairs: a number of bytes of code,
+ * and the signed step of the line behind them. */
 static int32_t find_in_lnotab(const struct sc_python_lines *lines, uint32_t offset)
 {
     int64_t line = lines->first_line;
@@ -24,8 +26,8 @@ static int32_t find_in_lnotab(const struct sc_python_lines *lines, uint32_t offs
     return line_of(line);
 }
 
-/* Finds the line in a table of pairs: a number of bytes, and the signed step to their line; -128:
- * they have no line. */
+/* Finds the line in a table of CPython 3.10 (co_linetable), of pairs: a number of bytes of code,
+ * and the signed step to their line; -128: they have no line. */
 static int32_t find_in_linetable(const struct sc_python_lines *lines, uint32_t offset)
 {
     int64_t line = lines->first_line;
@@ -41,8 +43,9 @@ static int32_t find_in_linetable(const struct sc_python_lines *lines, uint32_t o
     return 0;
 }
 
-/* Reads a signed number: six bits in each byte, the lowest bits first. The lowest bit of all is the
- * sign; bit 6 of a byte says that another byte follows. */
+/* Reads a signed number of CPython's location table: six bits in each byte, the lowest bits first.
+ * The lowest bit of all is the sign; bit 6 of a byte says that another byte follows. A damaged
+ * table may go on for ever, so at most six bytes count. */
 static int64_t read_step(const uint8_t *at, const uint8_t *end)
 {
     uint64_t value = 0;
@@ -55,13 +58,15 @@ static int64_t read_step(const uint8_t *at, const uint8_t *end)
     return value & 1 ? -step : step;
 }
 
+/* Does the byte begin an entry of the location table? Bit 7 says so. */
 static bool begins_entry(uint8_t byte)
 {
     return (byte & 128) != 0;
 }
 
-/* Finds the line of an instruction in a code object's table (Python 3.11 on). Each entry begins
- * with a byte that has its kind and its length, in instructions of two bytes. */
+/* Finds the line of an instruction in a code object's table since Python 3.11. Each entry begins
+ * with a byte that has its kind and how many instructions of two bytes it covers. The kind says
+ * how the step of the line is stored; columns are passed over. */
 static int32_t find_in_locations(const struct sc_python_lines *lines, uint32_t offset)
 {
     enum { ONE_LINE = 10, NO_COLUMNS = 13, LONG = 14, NO_LOCATION = 15 };

@@ -2,13 +2,16 @@
 
 #include "common/poison.h"
 
+/* Returns how many runs (bytes without a gap) each row of the shape has: one, unless the fold says
+ * that the row itself has gaps, as a slice of a three-dimensional copy has. */
 static size_t inner_count(const struct sc_shape *shape, const struct sc_fold *fold)
 {
     return fold->pitch_bytes ? (shape->width_bytes - fold->width_bytes) / fold->pitch_bytes + 1 : 1;
 }
 
-/* Begins a walk over the runs of the shape that overlap the interval. A shape without gaps is one
- * run. Otherwise the walk begins at the row in which the interval starts. */
+/* Begins a walk over the runs (bytes without a gap) of the shape between two addresses. A shape
+ * without gaps is one run. If rows do not overlap, the walk begins at the row in which `from`
+ * lies, since walking there row by row would take long. */
 struct sc_runs sc_shape_runs_between(const struct sc_shape *shape, const struct sc_fold *fold,
                                      uintptr_t from, uintptr_t to)
 {
@@ -24,12 +27,14 @@ struct sc_runs sc_shape_runs_between(const struct sc_shape *shape, const struct 
     return runs;
 }
 
+/* Begins a walk over all runs (bytes without a gap) of the shape. */
 struct sc_runs sc_shape_runs(const struct sc_shape *shape, const struct sc_fold *fold)
 {
     return sc_shape_runs_between(shape, fold, 0, UINTPTR_MAX);
 }
 
-/* Skips the runs of a row that lie before the interval. */
+/* Skips the runs of a row that lie before the interval that is walked over; only where the walk
+ * enters the row, and where runs do not overlap. */
 static void enter_row(struct sc_runs *runs, uintptr_t row_start)
 {
     size_t pitch = runs->fold.pitch_bytes;
@@ -37,7 +42,8 @@ static void enter_row(struct sc_runs *runs, uintptr_t row_start)
         runs->inner = (runs->from - row_start) / pitch;
 }
 
-/* Stores the next run, cut where the interval begins and ends. False: there is none. */
+/* Stores the next run of a walk, cut where the interval begins and ends. False: there is none
+ * left. */
 bool sc_shape_next_run(struct sc_runs *runs, struct sc_run *run)
 {
     for (; runs->row < runs->shape.rows; runs->row++, runs->inner = 0) {
@@ -61,6 +67,7 @@ bool sc_shape_next_run(struct sc_runs *runs, struct sc_run *run)
     return false;
 }
 
+/* Returns how many bytes a shape has whose rows have gaps (`fold`). */
 size_t sc_shape_folded_bytes(const struct sc_shape *shape, const struct sc_fold *fold)
 {
     if (!sc_shape_hull_bytes(shape))
@@ -68,7 +75,7 @@ size_t sc_shape_folded_bytes(const struct sc_shape *shape, const struct sc_fold 
     return shape->rows * inner_count(shape, fold) * fold->width_bytes;
 }
 
-/* Returns how many bytes of the interval the shape uses. */
+/* Returns how many bytes of the interval belong to the shape, without those in gaps. */
 size_t sc_shape_used_between(const struct sc_shape *shape, const struct sc_fold *fold,
                              uintptr_t from, uintptr_t to)
 {
@@ -80,19 +87,24 @@ size_t sc_shape_used_between(const struct sc_shape *shape, const struct sc_fold 
     return bytes;
 }
 
+/* Does no row, and no run within a row, extend into the next one? A copy may have a pitch that is
+ * smaller than its width; then bytes cannot be found by division. */
 bool sc_shape_rows_are_apart(const struct sc_shape *shape, const struct sc_fold *fold)
 {
     return (shape->rows <= 1 || shape->pitch_bytes >= shape->width_bytes) &&
            (!fold->pitch_bytes || fold->pitch_bytes >= fold->width_bytes);
 }
 
+/* Have the smallest intervals around the two shapes a common byte? A cheap question before the
+ * rows are compared. */
 bool sc_shape_hulls_touch(const struct sc_shape *a, const struct sc_shape *b)
 {
     return a->address < b->address + sc_shape_hull_bytes(b) &&
            b->address < a->address + sc_shape_hull_bytes(a);
 }
 
-/* Do rows of `many` overlap the single row `one`? */
+/* Does the single row `one` overlap one of the rows of `many`? Only two of these can reach it, if
+ * rows do not overlap: the last one that begins before it, and the next. */
 static bool rows_touch_one(const struct sc_shape *one, const struct sc_shape *many)
 {
     size_t first = 0;
@@ -106,9 +118,9 @@ static bool rows_touch_one(const struct sc_shape *one, const struct sc_shape *ma
     return false;
 }
 
-/* Do rows of the two shapes overlap? If the pitches are equal, two neighbouring rows stand for all,
- * as columns are compared modulo the pitch. If they differ, the rows of the shape with fewer rows
- * are walked. */
+/* Do rows of the two shapes overlap? If the pitches are equal, two neighbouring rows stand for
+ * all, as columns are compared modulo the pitch: the two at which the other shape begins. If they
+ * differ, the rows of the shape with fewer rows are compared with the other. */
 static bool any_rows_touch(const struct sc_shape *a, const struct sc_shape *b)
 {
     const struct sc_shape *fewer = a->rows <= b->rows ? a : b;
@@ -128,6 +140,7 @@ static bool any_rows_touch(const struct sc_shape *a, const struct sc_shape *b)
     return false;
 }
 
+/* Have the two shapes a common byte? For shapes whose rows have no gaps. */
 bool sc_shapes_touch(const struct sc_shape *a, const struct sc_shape *b)
 {
     if (!sc_shape_hulls_touch(a, b))
@@ -135,7 +148,8 @@ bool sc_shapes_touch(const struct sc_shape *a, const struct sc_shape *b)
     return (a->rows <= 1 && b->rows <= 1) || any_rows_touch(a, b);
 }
 
-/* Returns a row of the shape as a shape, which has several rows if the fold has gaps. */
+/* Returns one row of a shape as a shape of its own, which has several rows if the row has gaps
+ * (`fold`): a slice of a three-dimensional copy. */
 static struct sc_shape slice_of(const struct sc_shape *shape, const struct sc_fold *fold,
                                 size_t row)
 {
@@ -146,8 +160,8 @@ static struct sc_shape slice_of(const struct sc_shape *shape, const struct sc_fo
     return (struct sc_shape){start, fold->width_bytes, fold->pitch_bytes, rows};
 }
 
-/* Does the slice overlap a slice of the folded shape? It is compared with those that its hull
- * reaches. */
+/* Does the slice overlap one of the rows of a shape with gaps? It is compared with those rows that
+ * its bytes can reach. */
 static bool slice_touches(const struct sc_shape *slice, const struct sc_shape *shape,
                           const struct sc_fold *fold)
 {
@@ -163,8 +177,9 @@ static bool slice_touches(const struct sc_shape *slice, const struct sc_shape *s
     return false;
 }
 
-/* Do the folded shapes overlap? Compares each row of the one with fewer rows with the other shape.
- */
+/* Have two shapes a common byte, whose rows may have gaps (the folds; pitch 0: none)? Without gaps
+ * they are compared as they are, and that shows most pairs to be apart. Else each row of the shape
+ * with fewer rows is compared with the other shape. */
 bool sc_shapes_folded_touch(const struct sc_shape *a, const struct sc_fold *a_fold,
                             const struct sc_shape *b, const struct sc_fold *b_fold)
 {
@@ -182,14 +197,16 @@ bool sc_shapes_folded_touch(const struct sc_shape *a, const struct sc_fold *a_fo
     return false;
 }
 
-/* Does the interval, given by offsets in a row of the shape, touch one of the runs of that row? */
+/* Does the interval, given by offsets in a row of a shape with gaps, touch one of the row's runs?
+ * It does if it begins in a run, or reaches the next one. */
 static bool touches_inner_run(const struct sc_fold *fold, size_t from, size_t to)
 {
     size_t row = from / fold->pitch_bytes * fold->pitch_bytes;
     return from < to && (from - row < fold->width_bytes || row + fold->pitch_bytes < to);
 }
 
-/* Does the row overlap the folded shape? It can reach into two neighbouring rows of it. */
+/* Does a single row overlap a shape whose rows may have gaps (`fold`)? It can reach two
+ * neighbouring rows of the shape at most. */
 bool sc_shape_row_touches_folded(const struct sc_shape *row, const struct sc_shape *shape,
                                  const struct sc_fold *fold)
 {

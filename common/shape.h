@@ -32,6 +32,7 @@ struct sc_fold {
     size_t pitch_bytes;
 };
 
+/* Returns the length of the hull: from the shape's first byte to its last, gaps included. */
 static inline size_t sc_shape_hull_bytes(const struct sc_shape *shape)
 {
     if (!shape->rows || !shape->width_bytes)
@@ -48,6 +49,7 @@ struct sc_run {
     size_t before_bytes;
 };
 
+/* A walk over the runs (bytes without a gap) of a shape. */
 struct sc_runs {
     struct sc_shape shape; /* adjoining rows are merged into one */
     struct sc_fold fold; /* each row has `inner_count` runs of `width_bytes`, `pitch_bytes` apart */
@@ -67,6 +69,8 @@ bool sc_shape_next_run(struct sc_runs *runs, struct sc_run *run);
 size_t sc_shape_folded_bytes(const struct sc_shape *shape, const struct sc_fold *fold);
 size_t sc_shape_used_between(const struct sc_shape *shape, const struct sc_fold *fold,
                              uintptr_t from, uintptr_t to);
+
+/* Returns how many bytes the shape has, without the gaps between rows and in them. */
 static inline size_t sc_shape_used_bytes(const struct sc_shape *shape, const struct sc_fold *fold)
 {
     return fold->pitch_bytes ? sc_shape_folded_bytes(shape, fold)

@@ -6,12 +6,14 @@
 
 #include "common/poison.h"
 
+/* Begins an empty text in memory of the caller's. */
 struct sc_text sc_text_in(char *bytes, size_t size)
 {
     bytes[0] = '\0';
     return (struct sc_text){.bytes = bytes, .size = size};
 }
 
+/* Takes back what was appended since the text had `used` bytes; then it is not cut any more. */
 void sc_text_rewind(struct sc_text *text, size_t used)
 {
     text->used = used;
@@ -19,7 +21,7 @@ void sc_text_rewind(struct sc_text *text, size_t used)
     text->bytes[used] = '\0';
 }
 
-/* Appends the bytes. Those that do not fit are cut off, which `cut` records. */
+/* Appends the bytes. Those that do not fit are left out, and `cut` says so. */
 void sc_text_bytes(struct sc_text *text, const char *bytes, size_t count)
 {
     size_t room = text->size - 1 - text->used;
@@ -32,12 +34,14 @@ void sc_text_bytes(struct sc_text *text, const char *bytes, size_t count)
     text->bytes[text->used] = '\0';
 }
 
+/* Appends one byte. */
 void sc_text_char(struct sc_text *text, char c)
 {
     sc_text_bytes(text, &c, 1);
 }
 
-/* Returns how many bytes of the text fit, without cutting a character of UTF-8 in two. */
+/* Returns how many bytes of a text of `length` bytes fit into `size` with a NUL, without cutting a
+ * character of UTF-8 in two: it ends before the last byte that begins one. */
 size_t sc_text_fitting(const char *text, size_t length, size_t size)
 {
     enum { CHARACTER_MAX = 4 }; /* what continues for longer is no UTF-8 */
@@ -49,12 +53,13 @@ size_t sc_text_fitting(const char *text, size_t length, size_t size)
     return size - 1;
 }
 
+/* Appends a string. */
 void sc_text_put(struct sc_text *text, const char *string)
 {
     sc_text_bytes(text, string, strlen(string));
 }
 
-/* Appends the digits of the number. */
+/* Appends the number in base 10 or 16. */
 static void put_in_base(struct sc_text *text, uint64_t value, unsigned base)
 {
     char digits[20];
@@ -66,6 +71,8 @@ static void put_in_base(struct sc_text *text, uint64_t value, unsigned base)
     sc_text_bytes(text, digits + at, sizeof digits - at);
 }
 
+/* Appends the number in base 10. The least one has no positive counterpart, so its absolute value
+ * is taken without a sign. */
 static void put_signed(struct sc_text *text, int64_t value)
 {
     if (value < 0)
@@ -73,7 +80,7 @@ static void put_signed(struct sc_text *text, int64_t value)
     put_in_base(text, value < 0 ? 0 - (uint64_t)value : (uint64_t)value, 10);
 }
 
-/* Appends the number; with `is_size` as a size ("4 KB"). */
+/* Appends the number; with `is_size` as a size for people ("4 KB"). */
 static void put_unsigned(struct sc_text *text, uint64_t value, bool is_size)
 {
     if (is_size)
@@ -82,7 +89,9 @@ static void put_unsigned(struct sc_text *text, uint64_t value, bool is_size)
         put_in_base(text, value, 10);
 }
 
-/* Appends the value as the directive says, and returns what follows the directive. */
+/* Appends the value of a directive, which is taken off the list; `directive` is what is behind its
+ * %. Returns what follows in the format. Also for JSON (report/json.c), whose formats have the
+ * same directives. */
 const char *sc_text_directive(struct sc_text *text, const char *directive, va_list *values)
 {
     bool is_long = false, is_size = *directive == '\'';
@@ -112,7 +121,7 @@ const char *sc_text_directive(struct sc_text *text, const char *directive, va_li
     return directive + 1;
 }
 
-/* Appends formatted text, directive by directive. */
+/* Appends formatted text with the values of a list. */
 void sc_text_format_list(struct sc_text *text, const char *format, va_list *values)
 {
     for (const char *sign; (sign = strchr(format, '%'));) {
@@ -122,7 +131,7 @@ void sc_text_format_list(struct sc_text *text, const char *format, va_list *valu
     sc_text_put(text, format);
 }
 
-/* Appends formatted text. */
+/* Appends formatted text, as printf does for the few directives that text.h lists. */
 void sc_text_format(struct sc_text *text, const char *format, ...)
 {
     va_list values;
@@ -131,8 +140,8 @@ void sc_text_format(struct sc_text *text, const char *format, ...)
     va_end(values);
 }
 
-/* Appends the size in the largest unit that leaves at least 1, with one digit after the point below
- * 10. */
+/* Appends a size for people, in the largest unit that leaves at least 1; below 10 with one digit
+ * behind the point, which is cut and not rounded. */
 void sc_text_size(struct sc_text *text, uint64_t bytes)
 {
     static const char *const units[] = {"B", "KB", "MB", "GB", "TB"};

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* A text in memory of the caller's, to which the functions here append. */
 struct sc_text {
     char *bytes;
     size_t size; /* at least 1 */
@@ -33,6 +34,7 @@ size_t sc_text_fitting(const char *text, size_t length, size_t size);
  * counts as cut. */
 void sc_text_rewind(struct sc_text *text, size_t used);
 
+/* Append a byte, `count` bytes, or a string. */
 void sc_text_char(struct sc_text *text, char c);
 void sc_text_bytes(struct sc_text *text, const char *bytes, size_t count);
 void sc_text_put(struct sc_text *text, const char *string);
@@ -42,6 +44,7 @@ void sc_text_put(struct sc_text *text, const char *string);
 void sc_text_format(struct sc_text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Does what sc_text_format does, with the values of a list. */
 void sc_text_format_list(struct sc_text *text, const char *format, va_list *values);
 
 /* Appends the value of one directive of sc_text_format. `directive`: the text after the %. Returns

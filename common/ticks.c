@@ -6,6 +6,7 @@
 
 enum { LEARN_NS = 50 * 1000, READINGS = 8 };
 
+/* One moment by two clocks: the processor's counter and CLOCK_MONOTONIC. */
 struct moment {
     uint64_t ticks;
     uint64_t ns;
@@ -16,8 +17,8 @@ _Atomic uint64_t sc_ticks_read_lately;
 static struct moment first;
 static struct moment learnt; /* LEARN_NS later */
 
-/* Reads both clocks. A thread that is preempted between the two reads them some milliseconds apart,
- * so the closest of several readings counts. */
+/* Reads both clocks for the same moment. A thread that is preempted between the two readings reads
+ * them some milliseconds apart, so the closest of several pairs counts. */
 static struct moment moment_now(void)
 {
     struct moment best = {0, 0};
@@ -34,7 +35,8 @@ static struct moment moment_now(void)
     return best;
 }
 
-/* Measures the rate of the ticks for LEARN_NS. */
+/* Measures how fast the processor's counter runs, for LEARN_NS. Later a longer time is measured
+ * (sc_ticks_to_ns); for now this rate must do. */
 void sc_ticks_start(void)
 {
     first = moment_now();
@@ -44,14 +46,17 @@ void sc_ticks_start(void)
     sc_ticks_note_read(learnt.ticks);
 }
 
+/* Returns how many ticks of the counter pass in so many nanoseconds, by the rate that was measured
+ * at the start. */
 uint64_t sc_ticks_in_ns(uint64_t ns)
 {
     return (uint64_t)((unsigned __int128)ns * (learnt.ticks - first.ticks) /
                       (learnt.ns - first.ns));
 }
 
-/* Converts with the rate since sc_ticks_start: the longer the process runs, the more exact that is.
- */
+/* Returns when the counter had this value, in nanoseconds of CLOCK_MONOTONIC. The rate is that
+ * since sc_ticks_start: the longer the process runs, the more exact it is. A time that is yet to
+ * come becomes now. */
 uint64_t sc_ticks_to_ns(uint64_t ticks)
 {
     struct moment now = moment_now();

@@ -19,6 +19,8 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+/* Returns the processor's counter: a cheap time, only good to compare or to convert. The processor
+ * may read it somewhat before or after the instructions around it. */
 static inline uint64_t sc_ticks(void)
 {
 #if defined(__x86_64__)
@@ -32,9 +34,9 @@ static inline uint64_t sc_ticks(void)
 #endif
 }
 
-/* Has the processor begin no later instruction of the thread before the earlier ones are done
- * (their stores may not be visible yet). Without this the processor may execute sc_ticks() some
- * hundred instructions too early, as while the thread still waits for a lock. */
+/* Has the processor begin no later instruction of the thread before the earlier ones are done;
+ * their stores may not be visible yet. Without this it may execute sc_ticks() some hundred
+ * instructions too early, for example while the thread still waits for a lock. */
 static inline void sc_ticks_barrier(void)
 {
 #if defined(__x86_64__)
@@ -64,15 +66,18 @@ static inline uint64_t sc_ticks_not_late(void)
 /* The last time that was recorded by sc_ticks_note_read. 0: the counter has not been read yet. */
 extern _Atomic uint64_t sc_ticks_read_lately;
 
+/* Returns a time that some thread has read lately: late by up to SC_TICKS_LATELY, and longer if no
+ * call reads the counter. A load instead of some 40 ns. */
 static inline uint64_t sc_ticks_lately(void)
 {
     return atomic_load_explicit(&sc_ticks_read_lately, memory_order_relaxed);
 }
 
+enum { SC_TICKS_LATELY = 1 << 20 };
+
 /* Records a time that the caller has read from the counter. The variable is written seldom, since
  * all threads read it: sc_ticks_lately is late by up to SC_TICKS_LATELY, and by the time since the
  * last call of this function. */
-enum { SC_TICKS_LATELY = 1 << 20 };
 static inline void sc_ticks_note_read(uint64_t now_ticks)
 {
     if (__builtin_expect(now_ticks - sc_ticks_lately() > SC_TICKS_LATELY, 0))

@@ -24,12 +24,14 @@ static _Atomic uint64_t numbers;
 static __thread struct sc_trace_ring *own;
 static __thread bool is_starting;
 
+/* Has the thread ended? Signal 0 only asks whether it is there. */
 static bool is_gone(int32_t thread)
 {
     return sc_kernel_call(SYS_tgkill, sc_kernel_call(SYS_getpid), thread, 0) == -ESRCH;
 }
 
-/* Takes over the ring of a thread that has ended; NULL: there is none. */
+/* Takes over the ring (of trace events) of a thread that has ended, so that a program with many
+ * short threads does not make a ring for each; NULL: there is none. */
 static struct sc_trace_ring *take_over(int32_t thread)
 {
     struct sc_trace_ring *ring = atomic_load(&sc_trace_rings);
@@ -41,7 +43,8 @@ static struct sc_trace_ring *take_over(int32_t thread)
     return NULL;
 }
 
-/* Creates a ring and adds it to the list of all rings. NULL: no memory. */
+/* Maps a ring for the thread's trace events and adds it to the list of all rings. NULL: no
+ * memory. */
 static struct sc_trace_ring *make_ring(int32_t thread)
 {
     struct sc_trace_ring *ring = sc_pages_map(sizeof *ring);
@@ -55,8 +58,8 @@ static struct sc_trace_ring *make_ring(int32_t thread)
     return ring;
 }
 
-/* Returns the thread's ring, which is created if it has none. NULL: no memory, or a signal handler
- * has interrupted the thread in this function. */
+/* Returns the calling thread's ring, made if it has none. NULL: no memory, or a signal handler has
+ * interrupted the thread in this very function. */
 static struct sc_trace_ring *own_ring(void)
 {
     if (own || is_starting)
@@ -73,8 +76,9 @@ static struct sc_trace_ring *own_ring(void)
     return own;
 }
 
-/* Adds an event to the thread's ring. Its number is stored last: an event without one is being
- * written. */
+/* Adds an event to the thread's ring, over the oldest one. Its number is stored last: an event
+ * without one is being written, and is not printed. The numbers order the events of all
+ * threads. */
 void sc_trace_add(const char *what, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 {
     struct sc_trace_ring *ring = own_ring();
@@ -87,7 +91,7 @@ void sc_trace_add(const char *what, uint64_t a, uint64_t b, uint64_t c, uint64_t
     event->number = atomic_fetch_add_explicit(&numbers, 1, memory_order_relaxed) + 1;
 }
 
-/* Appends the next word of the event's text, as " name". False: there is none. */
+/* Appends the next word of the event's text, and a blank before it. False: there is none. */
 static bool put_name(struct sc_text *text, const char **rest)
 {
     while (**rest == ' ')
@@ -100,7 +104,8 @@ static bool put_name(struct sc_text *text, const char **rest)
     return any;
 }
 
-/* Prints the event as a line: the first word of its text, and each further one with a value. */
+/* Prints the event as a line on stderr: the first word of its text, and each further word with a
+ * value. By a system call, since the process may be about to abort. */
 static void print_event(int32_t thread, const struct sc_trace_event *event)
 {
     char bytes[512];
@@ -126,12 +131,14 @@ static void print_ring(const struct sc_trace_ring *ring)
     }
 }
 
+/* Prints the events of all threads, in debug builds at the end of the process. */
 void sc_trace_print(void)
 {
     for (struct sc_trace_ring *ring = atomic_load(&sc_trace_rings); ring; ring = ring->next)
         print_ring(ring);
 }
 
+/* Prints the events of the calling thread, whose assertion has failed. */
 void sc_trace_print_own(void)
 {
     if (own)

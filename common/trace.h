@@ -52,6 +52,7 @@ void sc_trace_print_own(void); /* of the calling one */
 
 enum { SC_TRACE_ON = 0 };
 
+/* Builds without debugging have no trace to print. */
 static inline void sc_trace_print(void)
 {
 }

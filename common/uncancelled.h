@@ -11,6 +11,8 @@
 
 #include "common/library_lock.h"
 
+/* Has the calling thread not be cancelled from now on. Returns the former state for
+ * sc_uncancelled_end. */
 static inline int sc_uncancelled_begin(void)
 {
     int former = PTHREAD_CANCEL_ENABLE;
@@ -18,6 +20,7 @@ static inline int sc_uncancelled_begin(void)
     return former;
 }
 
+/* Sets the former state again at the end of a block: the cleanup of both macros here. */
 static inline void sc_uncancelled_end(const int *former)
 {
     pthread_setcancelstate(*former, NULL);
@@ -30,8 +33,10 @@ static inline void sc_uncancelled_end(const int *former)
     __attribute__((cleanup(sc_uncancelled_end), unused)) const int cancel_state_ =                 \
         sc_uncancelled_begin()
 
-/* Begins a block in which the thread is not cancelled at cancellation points. Nothing changes for a
- * thread that may be cancelled at any instruction. */
+/* Begins a block in which cancellation points do not cancel the thread. One that may be cancelled
+ * at any instruction (asynchronous) gets its state back: it may be cancelled here as anywhere. The
+ * check at the end is for a cancellation that has come in between; not within a lock of the
+ * library, which would never be released. */
 static inline int sc_uncancelled_at_points_begin(void)
 {
     int type = PTHREAD_CANCEL_DEFERRED;

@@ -11,6 +11,8 @@
 #ifndef SC_WORDS_UNSURE_H
 #define SC_WORDS_UNSURE_H
 
+/* Why it is not certain that an operation is ordered as the program's calls say; several may
+ * hold. */
 enum sc_unsure {
     SC_UNSURE_LEFT_OUT = 1 << 0, /* the launch may not execute it */
     SC_UNSURE_GATED = 1 << 1,    /* it is ordered after a node that may wait for the program */

@@ -45,13 +45,16 @@ static pthread_key_t at_thread_end;
 static bool has_key; /* without a key no thread gets a record, since none would be given back */
 static __thread uint32_t own_record; /* of the calling thread; 0: none yet */
 
-/* Signals are blocked first: a handler that frees memory in flight takes the mutex, too. */
+/* Takes this module's mutex with asynchronous signals blocked. A signal handler of the program's
+ * may free memory that a copy uses, which makes a hazard and takes the mutex, too: it would wait
+ * for its own thread. */
 static void lock_annotations(sigset_t *signals) SC_ACQUIRES(mutex)
 {
     sc_file_block_signals(signals);
     pthread_mutex_lock(&mutex);
 }
 
+/* Releases the mutex and sets the signal mask that lock_annotations has stored. */
 static void unlock_annotations(const sigset_t *signals) SC_RELEASES(mutex)
 {
     pthread_mutex_unlock(&mutex);
@@ -69,8 +72,8 @@ static void copy_cut(char *into, const char *text)
 
 /* ---- records of threads ---- */
 
-/* Gives the thread's record back, at the end of the thread (a destructor of thread-specific data).
- */
+/* Gives the thread's record back when the thread ends, so that records of threads that are gone do
+ * not pile up. pthread calls this, as the destructor of the key at_thread_end. */
 static void give_own_record(void *unused)
 {
     (void)unused;
@@ -82,14 +85,17 @@ static void give_own_record(void *unused)
     unlock_annotations(&signals);
 }
 
+/* Makes the pool of records and the key by which a thread's record is given back at its end. Runs
+ * once, before the first record. */
 static void set_up_records(void)
 {
     sc_pool_init(&records, sizeof(struct record));
     has_key = pthread_key_create(&at_thread_end, give_own_record) == 0;
 }
 
-/* Returns the record of the calling thread, which is made if there is none. Returns NULL if there
- * is no memory, or no key. */
+/* Returns the record of the calling thread, made if there is none. Returns NULL without memory, or
+ * without a key, since then nothing would give the record back. The key gets a value only so that
+ * pthread calls its destructor for this thread. */
 static struct record *own_record_or_new(void)
 {
     sigset_t signals;
@@ -107,8 +113,8 @@ static struct record *own_record_or_new(void)
 
 /* ---- words ---- */
 
-/* Returns the number of the word, which is added if it is new. A full list gives the number of its
- * last word, which stands for all further ones. */
+/* Returns the number of the word (a label, or a reason to ignore hazards), which is added if it is
+ * new. A full list returns the number of its last word, "further labels" or "further reasons". */
 static unsigned number_of_word_locked(struct words *words, const char *word) SC_REQUIRES(mutex)
 {
     SC_ASSERT_HELD(&mutex);
@@ -125,6 +131,8 @@ static unsigned number_of_word_locked(struct words *words, const char *word) SC_
     return count;
 }
 
+/* Returns the text of the word with that number; NULL: no word has it. Without the lock: a text
+ * never changes, and the count is raised after the text is written. */
 static const char *word_of(struct words *words, unsigned number)
 {
     return number < atomic_load_explicit(&words->count, memory_order_acquire) ? words->texts[number]
@@ -133,23 +141,26 @@ static const char *word_of(struct words *words, unsigned number)
 
 /* ---- labels ---- */
 
+/* Returns the label's number in the list of labels; 0 for "", which takes the label away. */
 static uint32_t number_of_label_locked(const char *label) SC_REQUIRES(mutex)
 {
     return label[0] != '\0' ? number_of_word_locked(&labels, label) : 0;
 }
 
+/* Returns the label's text for the report; NULL for 0, which is no label. */
 const char *sc_annotations_label_text(uint32_t number)
 {
     return number ? word_of(&labels, number) : NULL;
 }
 
-/* Copies the program's text before the lock is taken, since reading it may fault on a guarded page.
- */
+/* Sets the label of the process, for threads that have none of their own. The program's text may
+ * lie on a page that is protected for a copy in flight. Reading it then faults and may wait, so it
+ * is copied before the lock is taken. */
 void sc_annotations_label(const char *label)
 {
     char copy[SC_LABEL_SIZE];
     sigset_t signals;
-    copy_cut(copy, label); /* before the lock: the program's memory, which may be guarded */
+    copy_cut(copy, label);
     lock_annotations(&signals);
     memcpy(process_label, copy, sizeof copy);
     atomic_store(&sc_annotations_process_label, number_of_label_locked(copy));
@@ -157,6 +168,8 @@ void sc_annotations_label(const char *label)
     unlock_annotations(&signals);
 }
 
+/* Labels the process by the environment when the library is loaded: a test sets SAFECOPY_LABEL for
+ * the processes that it starts. */
 void sc_annotations_start(void)
 {
     const char *label = getenv("SAFECOPY_LABEL");
@@ -164,9 +177,9 @@ void sc_annotations_start(void)
         sc_annotations_label(label);
 }
 
-/* Sets the label that hazards of the calling thread get. The text is copied before the lock is
- * taken: it is the program's, and may lie on a guarded page, which must not be accessed under the
- * lock. */
+/* Sets the label that hazards of the calling thread get instead of the process's. The program's
+ * text may lie on a protected page, where reading faults, so it is copied before the lock is
+ * taken. */
 void sc_annotations_label_thread(const char *label)
 {
     char copy[SC_LABEL_SIZE];
@@ -183,8 +196,9 @@ void sc_annotations_label_thread(const char *label)
 
 /* ---- ignoring ---- */
 
-/* Makes hazards of the calling thread be ignored until the matching end. The text is copied before
- * the lock is taken, as for a label. Of nested pairs only the outermost one's reason counts. */
+/* Makes hazards of the calling thread be ignored until the matching end; pairs may be nested, and
+ * then the outermost reason counts. The program's text is copied before the lock is taken, since
+ * reading it may fault on a protected page. */
 void sc_annotations_ignore_begin(const char *reason)
 {
     char copy[SC_LABEL_SIZE];
@@ -200,6 +214,7 @@ void sc_annotations_ignore_begin(const char *reason)
     unlock_annotations(&signals);
 }
 
+/* Ends the innermost pair. An end without a begin does nothing. */
 void sc_annotations_ignore_end(void)
 {
     struct record *record = own_record ? sc_pool_at(&records, own_record) : NULL;
@@ -207,6 +222,8 @@ void sc_annotations_ignore_end(void)
         record->ignore_depth--;
 }
 
+/* Returns the text of a reason that a hazard has by its number, for the report; NULL past the
+ * last. */
 const char *sc_annotations_reason(unsigned index)
 {
     return word_of(&reasons, index);
@@ -214,8 +231,9 @@ const char *sc_annotations_reason(unsigned index)
 
 /* ---- hazards ---- */
 
-/* Adds the program's annotations to a hazard. A thread's own label is preferred to the process's.
- */
+/* Adds to a hazard what the program has said of its own calls: the label (the thread's own, or
+ * else the process's) and the reason to ignore it. The lock is not taken while nothing was ever
+ * said. */
 void sc_annotations_note(struct sc_hazard *hazard)
 {
     sigset_t signals;
@@ -229,6 +247,8 @@ void sc_annotations_note(struct sc_hazard *hazard)
     unlock_annotations(&signals);
 }
 
+/* Makes the mutex anew in a forked child: another thread of the parent may have held it at the
+ * fork. */
 void sc_annotations_child(void)
 {
     mutex = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;

@@ -38,14 +38,20 @@ void sc_annotations_label_thread(const char *label);
 void sc_annotations_ignore_begin(const char *reason);
 void sc_annotations_ignore_end(void);
 
-/* Stores the label, and the number of the reason to ignore it, in the hazard. Must be called on the
- * thread of the hazard's event. */
+/* Stores the program's label in the hazard, and the number of the reason to ignore it (0: none).
+ * Called when a hazard is found, on the thread whose call or access came too early, since labels
+ * and reasons are by thread. */
 void sc_annotations_note(struct sc_hazard *hazard);
 
-/* Returns the number of the label of the calling thread's calls, which keeps its meaning; 0: there
- * is no label. Two loads. All labels from the 256th on have one number. */
+/* The numbers of the labels of the calling thread and of the process; 0: none.
+ * sc_annotations_label_here returns the one that holds for a call made now, by two loads. A number
+ * keeps its meaning for as long as the process lives. All labels from the 256th on share one
+ * number. */
 extern __thread uint32_t sc_annotations_own_label;
 extern _Atomic uint32_t sc_annotations_process_label;
+
+/* Returns the number of the label that calls of this thread have now: its own, or else the
+ * process's; 0: none. */
 static inline uint32_t sc_annotations_label_here(void)
 {
     return sc_annotations_own_label

@@ -15,9 +15,9 @@ enum { NAME_SIZE = 1024, API_SIZE = 128 };
 
 /* ---- frames in words ---- */
 
-/* Appends one part of a mangled C++ name: an identifier with its length in front, or a constructor
- * (C1) or destructor (D1) of the class named before. *at is moved after the part. `class_name` is
- * the last identifier so far. */
+/* Appends one part of a mangled C++ name and moves *at after it: an identifier with its length in
+ * front ("5Batch"), or a constructor (C1) or destructor (D1), which is written by `class_name`,
+ * the last identifier so far. Returns false for anything else, such as a template. */
 static bool put_part(struct sc_text *text, const char **at, struct sc_text *class_name)
 {
     size_t length = 0;
@@ -40,9 +40,9 @@ static bool put_part(struct sc_text *text, const char **at, struct sc_text *clas
     return true;
 }
 
-/* Appends a plain C++ name without its parameters: _ZN5BatchD1Ev becomes Batch::~Batch. Templates
- * and the like stay mangled: __cxa_demangle allocates, and `safecopy report` demangles them later.
- */
+/* Appends a plain C++ name without its parameters: _ZN5BatchD1Ev becomes Batch::~Batch. Any other
+ * symbol is appended as it is, templates mangled: __cxa_demangle allocates, which must not happen
+ * in the user's process, and `safecopy report` demangles them later. */
 static void put_symbol(struct sc_text *text, const char *symbol)
 {
     size_t start = text->used;
@@ -62,8 +62,9 @@ static void put_symbol(struct sc_text *text, const char *symbol)
     sc_text_put(text, symbol);
 }
 
-/* Copies the frame's name out of the module's memory. Returns false if there is none, or the module
- * was closed meanwhile. */
+/* Copies the frame's function name out of the module's memory, by /proc/self/mem: another thread
+ * may close the module meanwhile, and then the read fails instead of raising SIGSEGV. Returns
+ * false if there is no name. */
 static bool read_symbol(const struct sc_report_frame *frame, char *name, size_t size)
 {
     int memory = frame->symbol ? sc_file_open_memory() : -1;
@@ -72,7 +73,8 @@ static bool read_symbol(const struct sc_report_frame *frame, char *name, size_t 
     return is_read;
 }
 
-/* Reads the name as read_symbol does, or finds it in the symbol table of the module's file. */
+/* Stores the name of the frame's function: the one that the loader knows, or else the one in the
+ * symbol table of the module's file, which also lists static functions. */
 static bool find_symbol(const struct sc_report_frame *frame, char *name, size_t size)
 {
     return frame->symbol ? read_symbol(frame, name, size) : sc_symtab_find(frame, name, size);
@@ -109,19 +111,21 @@ static void put_native_frame(struct sc_text *text, const struct sc_report_frame 
 
 /* ---- what was called, and where ---- */
 
-/* What the frames of one call's stack tell of the call. */
+/* What the frames of one call's stack tell of the call, for the words in a message. */
 struct facts {
     const struct sc_report_frame *place; /* the frame to show; NULL: there is none */
     char name[NAME_SIZE];                /* of the function of `place`; "": not known */
     char api[API_SIZE];                  /* the runtime's function that was called; "": none */
 };
 
+/* Is it a capital letter, in any locale? */
 static bool is_upper(char character)
 {
     return character >= 'A' && character <= 'Z';
 }
 
-/* Returns the innermost Python frame of the user's own code, or else the innermost one at all. */
+/* Returns the frame by which people are shown where a Python program made the call: the innermost
+ * Python frame of the user's own code, or else the innermost Python frame. NULL: there is none. */
 static const struct sc_report_frame *find_python(const struct sc_json_lines_stack *stack)
 {
     const struct sc_report_frame *innermost = NULL;
@@ -136,9 +140,10 @@ static const struct sc_report_frame *find_python(const struct sc_json_lines_stac
     return innermost;
 }
 
-/* Does the frame belong to CUDA's runtime, or to what else every program runs on? A runtime that is
- * linked into the program is known by the names of its functions. `name` becomes the function's, or
- * "" where it is not known. */
+/* Does the frame belong to CUDA's runtime or libc, and not to the user? `kind` is what the
+ * module's file name tells. A runtime that is linked into the program is recognised by the names
+ * of its functions, which may take a search in the file. `name` becomes the function's name, or
+ * "". */
 static bool is_runtimes(const struct sc_report_frame *frame, enum sc_frame_kind kind, char *name)
 {
     bool is_named = kind == SC_FRAME_USER ? find_symbol(frame, name, NAME_SIZE)
@@ -149,9 +154,10 @@ static bool is_runtimes(const struct sc_report_frame *frame, enum sc_frame_kind 
            (is_named && sc_frame_kind_of_function(name) == SC_FRAME_RUNTIME);
 }
 
-/* Walks the stack from the driver's function outwards. First come frames of the runtime: the
- * outermost one with a public name is the function that the program called. The innermost frame of
- * the user's code after that is the place. Symbols are looked up only as far as that. */
+/* Walks the stack from the driver's function outwards. First come frames of the CUDA runtime: the
+ * outermost one with a public name (cudaMemcpyAsync) is what the program called (`api`). The first
+ * frame of the user's code is the place to show. Frames of other libraries, and of libc behind
+ * them, are neither. To name a frame is slow, so the walk ends at the place. */
 static void read_native_frames(const struct sc_json_lines_stack *stack, struct facts *facts)
 {
     bool is_within_runtime = true;
@@ -174,8 +180,9 @@ static void read_native_frames(const struct sc_json_lines_stack *stack, struct f
     }
 }
 
-/* Fills in the names that the stack gives. A Python frame is preferred to a native one, which is
- * part of something that this Python line calls. */
+/* Finds out from the stack what was called and which frame to show. A Python frame is preferred to
+ * a native one, which is only part of what this Python line calls. Without either the innermost
+ * frame is shown, so that a place is named at all. */
 static void read_stack(uint32_t stack_id, struct sc_json_lines_stack *stack, struct facts *facts)
 {
     facts->place = NULL;
@@ -192,7 +199,7 @@ static void read_stack(uint32_t stack_id, struct sc_json_lines_stack *stack, str
         facts->name[0] = '\0';
 }
 
-/* Appends nothing if the stack has no frame of the user's own code. */
+/* Appends `preposition` and the frame to show; nothing if there is no stack. */
 void sc_call_words_put_place(struct sc_text *text, const char *preposition, uint32_t stack_id)
 {
     struct sc_json_lines_stack stack;
@@ -207,7 +214,8 @@ void sc_call_words_put_place(struct sc_text *text, const char *preposition, uint
         put_native_frame(text, facts.place, facts.name);
 }
 
-/* Is it a function of the driver's (cuMemFree)? A libc function is shown by its own name. */
+/* Is it a function of CUDA's driver (cuMemFree)? Only such a call may have come through a function
+ * of the runtime; one of libc (free) is shown as it is. */
 static bool is_driver_function(const char *api)
 {
     return strncmp(api, "cu", 2) == 0 && is_upper(api[2]);

@@ -21,7 +21,9 @@
 
 #define KERNEL(...) sc_kernel_call(__VA_ARGS__)
 
-/* Leaves the signals of faults unblocked: blocked, they would end the process. */
+/* Blocks the signals whose handlers could interrupt a lock or a write of the library's and come
+ * back into it. Signals of faults stay unblocked: a blocked one ends the process when an
+ * instruction raises it. */
 void sc_file_block_signals(sigset_t *before)
 {
     static const int synchronous[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
@@ -32,18 +34,23 @@ void sc_file_block_signals(sigset_t *before)
     pthread_sigmask(SIG_BLOCK, &asynchronous, before);
 }
 
+/* Sets the signal mask that sc_file_block_signals has stored. */
 void sc_file_restore_signals(const sigset_t *before)
 {
     pthread_sigmask(SIG_SETMASK, before, NULL);
 }
 
+/* Was the signal raised already, and is blocked? Then it is the program's, and a failed write of
+ * the library's leaves it there. */
 static bool is_pending(int signal)
 {
     sigset_t pending;
     return sigpending(&pending) == 0 && sigismember(&pending, signal) == 1;
 }
 
-/* Takes back the signal that a failed write has raised against this thread. It is blocked. */
+/* Takes back the SIGPIPE or SIGXFSZ that a failed write of the library's has raised for this
+ * thread, so that the program never gets it. The caller has it blocked, so it is pending. With a
+ * time of 0 the call does not wait. */
 static void take_back_signal(int signal)
 {
     sigset_t set;
@@ -54,6 +61,7 @@ static void take_back_signal(int signal)
         continue;
 }
 
+/* Returns the time of a clock that nobody sets back, for deadlines. */
 static uint64_t now_ms(void)
 {
     struct timespec now;
@@ -62,7 +70,8 @@ static uint64_t now_ms(void)
 }
 
 /* Waits until the file can be written to. Returns false if the deadline has passed, or waiting
- * failed. True after an interruption, too: the caller tries again. */
+ * failed. Returns true also after a signal (EINTR): the caller's write then says whether it
+ * can. */
 static bool becomes_writable(int fd, uint64_t deadline_ms)
 {
     uint64_t now = now_ms();
@@ -75,13 +84,16 @@ static bool becomes_writable(int fd, uint64_t deadline_ms)
     return result > 0 || result == -EINTR;
 }
 
+/* Is it a regular file, and no pipe, terminal or device? False also for a closed descriptor. */
 bool sc_file_is_regular(int fd)
 {
     struct stat info;
     return KERNEL(SYS_fstat, fd, &info) == 0 && S_ISREG(info.st_mode);
 }
 
-/* A pipe or a terminal has somebody who reads; a regular file does if it was opened to append. */
+/* May messages for people be written to stderr? A pipe or a terminal has somebody who reads. A
+ * regular file is meant for messages if it was opened to append, and else may be data of the
+ * program's that has got the number 2. */
 bool sc_file_takes_words(int fd)
 {
     struct stat info;
@@ -100,9 +112,10 @@ bool sc_file_takes_words(int fd)
     }
 }
 
-/* Writes all bytes. With `patience_ms` a pipe or terminal is asked before each piece whether it
- * takes any. A pipe that takes any byte takes PIPE_BUF bytes without blocking. A regular file gets
- * the whole line in one write. */
+/* Writes all bytes. With `patience_ms` the library must not hang on a reader that has stopped: a
+ * pipe or terminal is asked before each piece whether it takes any. A pipe that is ready takes
+ * PIPE_BUF bytes without blocking, so no piece is larger. A regular file gets the whole line in
+ * one write, so that lines of several processes do not mix. */
 static int write_all(int fd, const char *bytes, size_t count, unsigned patience_ms)
 {
     uint64_t deadline_ms = 0; /* 0: the reader has taken bytes since the last wait */
@@ -128,8 +141,9 @@ static int write_all(int fd, const char *bytes, size_t count, unsigned patience_
     return 0;
 }
 
-/* Writes the bytes within `patience_ms`. SIGPIPE and SIGXFSZ are removed again if this write has
- * raised them, and left if they were pending before. */
+/* Writes the bytes within `patience_ms`. A failed write raises SIGPIPE or SIGXFSZ, which would end
+ * a program that knows nothing of the report. So the signal is taken back, unless it was pending
+ * before: then it is the program's. */
 int sc_file_write_within(int fd, const char *bytes, size_t count, unsigned patience_ms)
 {
     sigset_t before;
@@ -145,17 +159,20 @@ int sc_file_write_within(int fd, const char *bytes, size_t count, unsigned patie
     return result;
 }
 
+/* Writes all bytes and waits for a slow reader as long as it takes. */
 int sc_file_write(int fd, const char *bytes, size_t count)
 {
     return sc_file_write_within(fd, bytes, count, 0);
 }
 
+/* Tries to become the only process that writes the file. A file system without such locks answers
+ * with another error, which counts as locked. */
 bool sc_file_lock(int fd)
 {
     return KERNEL(SYS_flock, fd, LOCK_EX | LOCK_NB) != -EWOULDBLOCK;
 }
 
-/* Makes the missing folders of the path. 0 or -errno. */
+/* Makes the missing folders above the path. 0 or -errno. A folder that exists is passed by. */
 static int make_parents(const char *path)
 {
     char parent[4096];
@@ -174,16 +191,18 @@ static int make_parents(const char *path)
     return 0;
 }
 
-/* O_EXCL: an existing file is not opened, nor is what a symbolic link leads to. */
+/* Creates the file, which must not exist. With O_EXCL nobody can leave a symbolic link there that
+ * leads the report into another file. */
 static long open_new(const char *path)
 {
     return KERNEL(SYS_openat, AT_FDCWD, path,
                   O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_APPEND | O_CLOEXEC | O_NOCTTY, 0600);
 }
 
-/* Returns a duplicate with a number above what programs use: the program's own files keep the
- * numbers that they have without us. A program that was started without stderr must not get the
- * report under its number 2. */
+/* Returns a duplicate with a number above what programs use, so that the program's own files keep
+ * the numbers that they have without us. A program that was started without stderr must not get
+ * the report under its number 2. If the limit on descriptors forbids 200, any number above
+ * stderr's serves. */
 static int duplicate_high(int fd)
 {
     long high = KERNEL(SYS_fcntl, fd, F_DUPFD_CLOEXEC, 200);
@@ -192,6 +211,8 @@ static int duplicate_high(int fd)
     return (int)high;
 }
 
+/* Gives a file that was just opened a high number, and frees the low one, which the program's next
+ * file would have got without us. */
 int sc_file_move_high(int fd)
 {
     int high = duplicate_high(fd);
@@ -199,7 +220,7 @@ int sc_file_move_high(int fd)
     return high;
 }
 
-/* Makes the folders above the file only if it cannot be made without. */
+/* Creates the report's file. Folders above it are made only if the file cannot be made without. */
 int sc_file_create(const char *path)
 {
     long fd = open_new(path);
@@ -212,6 +233,7 @@ int sc_file_create(const char *path)
     return fd < 0 ? (int)fd : sc_file_move_high((int)fd);
 }
 
+/* lstat as a function that returns -errno and leaves the program's errno alone. */
 int sc_file_status(const char *path, struct stat *status)
 {
     int errno_before = errno;
@@ -220,6 +242,7 @@ int sc_file_status(const char *path, struct stat *status)
     return result;
 }
 
+/* fstat as a function that returns -errno and leaves the program's errno alone. */
 int sc_file_status_of(int fd, struct stat *status)
 {
     int errno_before = errno;
@@ -228,6 +251,8 @@ int sc_file_status_of(int fd, struct stat *status)
     return result;
 }
 
+/* Opens a file that exists. O_NONBLOCK: a FIFO without a reader is refused instead of waited
+ * for. */
 int sc_file_open_existing(const char *path, int flags)
 {
     long fd =
@@ -235,6 +260,8 @@ int sc_file_open_existing(const char *path, int flags)
     return fd < 0 ? (int)fd : sc_file_move_high((int)fd);
 }
 
+/* Returns a further descriptor of a file that the program has open for writing, with a high
+ * number. */
 int sc_file_duplicate(int fd)
 {
     long flags = KERNEL(SYS_fcntl, fd, F_GETFL);
@@ -243,17 +270,22 @@ int sc_file_duplicate(int fd)
     return duplicate_high(fd);
 }
 
+/* Removes the file's name (unlink); fails for a folder. */
 int sc_file_remove(const char *path)
 {
     return (int)KERNEL(SYS_unlinkat, AT_FDCWD, path, 0);
 }
 
+/* Does the descriptor still have this file open? A program that closes all descriptors closes the
+ * library's, too, and its next file gets the number. */
 bool sc_file_is_same(int fd, const struct sc_file_identity *identity)
 {
     struct sc_file_identity now = sc_file_identify(fd);
     return now.inode != 0 && now.device == identity->device && now.inode == identity->inode;
 }
 
+/* Returns which file the descriptor has open, to compare with later (sc_file_is_same); inode 0 if
+ * it is closed. */
 struct sc_file_identity sc_file_identify(int fd)
 {
     struct stat status;
@@ -262,23 +294,29 @@ struct sc_file_identity sc_file_identify(int fd)
     return (struct sc_file_identity){status.st_dev, status.st_ino, status.st_uid, status.st_mode};
 }
 
+/* Returns the seals of the memfd: what nobody may do to it any more. -errno: the file has no
+ * seals. */
 long sc_file_seals(int fd)
 {
     return KERNEL(SYS_fcntl, fd, F_GET_SEALS);
 }
 
+/* fchmod by a raw system call: 0 or -errno. */
 int sc_file_set_mode(int fd, mode_t mode)
 {
     return (int)KERNEL(SYS_fchmod, fd, mode);
 }
 
+/* Opens a file for reading, by a system call that no hook of the library sees. O_NONBLOCK: a FIFO
+ * does not make it wait. */
 int sc_file_open(const char *path)
 {
     return (int)KERNEL(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0);
 }
 
-/* Opens the path if it is a regular file. It may lead to another file by the time it is opened, so
- * the open file is checked again. */
+/* Opens the path for reading if it is a regular file, since opening a device or a FIFO may have an
+ * effect. Another file may be at the path by the time it is opened, so the open file is checked
+ * again. */
 int sc_file_open_regular(const char *path)
 {
     struct stat status;
@@ -311,7 +349,9 @@ long sc_file_read_at(int fd, void *bytes, size_t size, uint64_t offset)
     return (long)used;
 }
 
-/* An empty or shorter file counts as beginning so, if all its bytes agree. */
+/* Does the file begin with these words? It tells whether the file is an earlier report of ours,
+ * which may be replaced. A shorter file does if all its bytes agree, so an empty one always
+ * does. */
 bool sc_file_begins(int fd, const char *words)
 {
     char bytes[64];
@@ -340,8 +380,8 @@ long sc_file_read(const char *path, char *bytes, size_t size)
     return count < 0 ? count : (long)used;
 }
 
-/* Returns the number after the first `key` in a small file of the Linux kernel's; "" means its
- * beginning. Returns 0 if there is none. */
+/* Returns the decimal number after the first `key` in a small file of the kernel's (in /proc,
+ * /sys); "" means the file's beginning. Returns 0 if there is none, or no file. */
 uint64_t sc_file_number(const char *path, const char *key)
 {
     char text[256];
@@ -356,12 +396,15 @@ uint64_t sc_file_number(const char *path, const char *key)
     return number;
 }
 
+/* Opens the process's own memory as a file: a read of what is not mapped fails there and raises no
+ * signal. */
 int sc_file_open_memory(void)
 {
     return sc_file_open("/proc/self/mem");
 }
 
-/* Reads no further than the end of a page at a time: what follows the string may be unreadable. */
+/* Copies a string through /proc/self/mem. Reads up to the end of a page at a time, since the next
+ * page may not be mapped. False also if the string does not end within `size` bytes. */
 bool sc_file_read_string(int memory, const char *at, char *bytes, size_t size)
 {
     enum { PAGE = 4096 };
@@ -378,18 +421,23 @@ bool sc_file_read_string(int memory, const char *at, char *bytes, size_t size)
     return false;
 }
 
+/* Stores what a symbolic link leads to ("" if it cannot be read), as for /proc/self/exe. */
 void sc_file_link(const char *path, char *target, size_t size)
 {
     long length = KERNEL(SYS_readlinkat, AT_FDCWD, path, target, size - 1);
     target[length < 0 ? 0 : length] = '\0';
 }
 
+/* Closes the descriptor; a negative one, from an open that failed, is passed by. */
 void sc_file_close(int fd)
 {
     if (fd >= 0)
         (void)KERNEL(SYS_close, fd);
 }
 
+/* Calls `visit` for the folder's entries until it returns true, and returns whether it did. At
+ * most `most` entries are looked at, so that a huge folder ends; those that begin with a dot ("."
+ * and "..") are not visited. Not by opendir, which allocates. */
 bool sc_file_each_entry(const char *folder, unsigned most, sc_file_visit *visit, void *context)
 {
     enum { ENTRIES_BYTES = 1024 };

@@ -37,9 +37,9 @@ bool sc_file_is_regular(int fd);
  * appending. Any other file may hold data of the program. Async-signal-safe. */
 bool sc_file_takes_words(int fd);
 
-/* Tries to lock the file (flock) without waiting. Returns false if another open file has the lock;
- * true also if the file system has no such locks. The lock ends when the last descriptor of this
- * open file is closed. */
+/* Tries without waiting to lock the file (flock), by which processes agree who writes a report.
+ * Returns false if another open file has the lock; true also if the file system has no such locks.
+ * The lock ends when the last descriptor of this open file is closed. */
 bool sc_file_lock(int fd);
 
 /* Creates a file at `path` for appending, which only its owner may read, and the missing
@@ -64,9 +64,9 @@ int sc_file_status_of(int fd, struct stat *status);
 /* Removes the name from its directory (unlink), unless it is a directory's. Returns 0 or -errno. */
 int sc_file_remove(const char *path);
 
-/* Which file a descriptor has open, to find out whether a descriptor is still the library's: a
- * program that closes all descriptors closes the library's, too, and the next file that it opens
- * gets the same number. */
+/* Which file a descriptor has open. The library keeps it, and compares before each use: a program
+ * that closes all descriptors closes the library's, too, and the next file that it opens gets the
+ * same number. */
 struct sc_file_identity {
     dev_t device;
     ino_t inode; /* 0: the descriptor is closed */
@@ -98,8 +98,8 @@ int sc_file_open_regular(const char *path);
  * -errno. */
 long sc_file_read_at(int fd, void *bytes, size_t size, uint64_t offset);
 
-/* Returns true if the file begins with `words`. If the file is shorter than `words`, its bytes are
- * compared with the beginning of `words`. */
+/* Returns true if the file begins with `words`, by which a report is recognised. If the file is
+ * shorter than `words`, its bytes are compared with the beginning of `words`. */
 bool sc_file_begins(int fd, const char *words);
 
 /* Reads a small file into `bytes`, cut to size. Returns the number of bytes, or -errno. */

@@ -30,6 +30,8 @@ static enum sc_frame_kind first_match(const struct row *rows, size_t count, cons
 
 #define ROW(kind, pattern) {(enum sc_frame_kind)kind, {pattern, sizeof pattern - 1}},
 
+/* Returns whose code a loaded module is, by the name of its file alone: the folder differs from
+ * machine to machine. */
 enum sc_frame_kind sc_frame_kind_of_module(const char *path)
 {
     static const struct row rows[] = {
@@ -39,6 +41,8 @@ enum sc_frame_kind sc_frame_kind_of_module(const char *path)
     return first_match(rows, sizeof rows / sizeof rows[0], sc_path_base(path));
 }
 
+/* Returns whose code a function is. For a CUDA runtime that is linked into the program, where the
+ * module's name tells only the program's. */
 enum sc_frame_kind sc_frame_kind_of_function(const char *symbol)
 {
     static const struct row rows[] = {
@@ -48,8 +52,8 @@ enum sc_frame_kind sc_frame_kind_of_function(const char *symbol)
     return first_match(rows, sizeof rows / sizeof rows[0], symbol);
 }
 
-/* Returns the kind of a frame by its file's path. The patterns of file names are tried before those
- * of whole paths. */
+/* Returns whose code a module or a Python file is, by its path, which needs no NUL. The patterns
+ * of file names are tried before those of whole paths. A path that does not fit is cut. */
 enum sc_frame_kind sc_frame_kind_of_path(const char *path, size_t bytes)
 {
     static const struct row rows[] = {
@@ -66,6 +70,8 @@ enum sc_frame_kind sc_frame_kind_of_path(const char *path, size_t bytes)
     return first_match(rows, sizeof rows / sizeof rows[0], name);
 }
 
+/* Returns whose code the return address lies in. A Python frame counts as the user's, and so does
+ * an address in no module, which is mostly code that the program has generated. */
 static enum sc_frame_kind kind_of_return_address(const void *pc)
 {
     struct sc_report_frame frame;

@@ -13,7 +13,7 @@
  * OPTION_VALUE_BYTES. */
 enum { RESERVE = 8 * 1024, OPTION_VALUE_BYTES = 32 };
 
-/* Writes member `name` with the value of the option `wanted`. */
+/* Writes member `name` with the value that the option `wanted` has in this run. */
 static void put_option(struct sc_text *line, const char *name, const struct sc_options *options,
                        const char *wanted)
 {
@@ -24,7 +24,8 @@ static void put_option(struct sc_text *line, const char *name, const struct sc_o
             sc_json_put(line, "%s:%s", name, value);
 }
 
-/* Names the sites' stacks before the report's lock is taken, since that takes long. */
+/* Copies the call sites of copies with their counts, and finds the names of their stacks' frames.
+ * Called before the report's lock is taken, since names take long and need the loader's lock. */
 void sc_guard_part_name_sites(const struct sc_budget *budget, struct sc_guard_part_sites *sites)
 {
     sites->count = sc_budget_read(budget, &sites->totals, sites->sites, SC_GUARD_PART_SITES_MAX);
@@ -40,7 +41,8 @@ void sc_guard_part_name_sites(const struct sc_budget *budget, struct sc_guard_pa
     }
 }
 
-/* Lists the call sites, each with as much of its stack as there is room for. */
+/* Lists the call sites with how many of their operations were guarded (had their pages protected).
+ * The room that is left is shared among the stacks; sites that find none are left out. */
 static void put_sites(struct sc_text *line, const struct sc_guard_part_sites *sites)
 {
     sc_json_put(line, "sites:[");
@@ -57,7 +59,9 @@ static void put_sites(struct sc_text *line, const struct sc_guard_part_sites *si
     sc_json_put(line, "]");
 }
 
-/* Appends the member `guard` of a summary line; sites only if a budget has left operations out. */
+/* Appends the member `guard` of a summary line. `sites` is NULL without the option guard_budget,
+ * which limits how much time protecting pages may take: then all operations are guarded, and sites
+ * tell nothing. */
 void sc_guard_part_put(struct sc_text *line, const struct sc_options *options,
                        const struct sc_report_guard *guard, const struct sc_guard_part_sites *sites)
 {

@@ -12,13 +12,15 @@ static struct sc_hazard_counts entries[SC_HAZARD_COUNTS_MAX];
 static unsigned entry_count;
 static uint16_t slots[SLOTS]; /* index of an entry plus 1; 0 is free */
 
+/* Does a stack tell where the hazard happened? With stacks=none neither side of it has one. */
 static bool has_stacks(const struct sc_hazard *hazard)
 {
     return hazard->copy.stack != 0 || hazard->event.stack != 0;
 }
 
-/* Are the hazards the same but for when they came? Those without stacks are compared by the names
- * of their calls instead. That a device has too little room is said of each device. */
+/* Are the two the same mistake, found again? They are if code and stacks are the same; without
+ * stacks the names of the calls are compared. A hazard that says that a device has too little room
+ * is a mistake of its own for each device. */
 static bool are_equal(const struct sc_hazard *a, const struct sc_hazard *b)
 {
     if (a->code != b->code || a->copy.stack != b->copy.stack || a->event.stack != b->event.stack ||
@@ -28,12 +30,14 @@ static bool are_equal(const struct sc_hazard *a, const struct sc_hazard *b)
            (strcmp(a->copy.api, b->copy.api) == 0 && strcmp(a->event.api, b->event.api) == 0);
 }
 
+/* Mixes a value into a hash (a step of Fibonacci hashing). */
 static uint64_t mix_into(uint64_t hash, uint64_t value)
 {
     hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
     return hash ^ hash >> 32;
 }
 
+/* Mixes a string's bytes into a hash. */
 static uint64_t mix_string(uint64_t hash, const char *string)
 {
     for (; *string != '\0'; string++)
@@ -41,7 +45,8 @@ static uint64_t mix_string(uint64_t hash, const char *string)
     return hash;
 }
 
-/* Hazards are equal if code and stacks are; without any stack, if the calls' names are. */
+/* Returns a hash that is the same for hazards that are_equal takes for equal. The device is not in
+ * it: there are few. */
 static uint64_t hash_of(const struct sc_hazard *hazard)
 {
     uint64_t hash = mix_into(mix_into(hazard->code + 1, hazard->copy.stack), hazard->event.stack);
@@ -50,8 +55,8 @@ static uint64_t hash_of(const struct sc_hazard *hazard)
     return mix_string(mix_string(hash, hazard->copy.api), hazard->event.api);
 }
 
-/* Makes an entry for a hazard that is new. Returns NULL if the table is full: such hazards are
- * counted by code only. */
+/* Makes an entry for a hazard that is new, in the free `slot`. Returns NULL if the table is full:
+ * such hazards are counted by code only, elsewhere. */
 static struct sc_hazard_counts *add_entry(const struct sc_hazard *hazard, uint16_t *slot)
 {
     if (entry_count == SC_HAZARD_COUNTS_MAX)
@@ -74,8 +79,10 @@ static uint16_t *slot_of(const struct sc_hazard *hazard)
     }
 }
 
-/* Has the label changed since the last of these equals? Each test or step that has the hazard gets
- * a line of its own, at most RELABELLED_MAX times. */
+/* Notes the label (the test, request or step that the program says it is in), and returns whether
+ * it differs from the last equal hazard's. Then a line of the report is due, so that each test
+ * that has the hazard is named. Labels of requests never end, so at most
+ * SC_HAZARD_COUNTS_RELABELLED_MAX such lines are written. */
 static bool note_label(struct sc_hazard_counts *entry, const struct sc_hazard *hazard)
 {
     uint64_t label = mix_string(1, hazard->label);
@@ -86,8 +93,9 @@ static bool note_label(struct sc_hazard_counts *entry, const struct sc_hazard *h
     return changes;
 }
 
-/* Counts the hazard with its equals. People are told of the 1st, 2nd, 4th, ... of them, and of one
- * that is surer or has another label. */
+/* Counts the hazard with its equals. A line of the report is due (*telling) for the 1st, 2nd, 4th,
+ * ... of them, so that a hazard in a loop does not fill the disk. It is also due if this one is
+ * surer (observed after latent), or has a new label. */
 const struct sc_hazard_counts *sc_hazard_counts_note(const struct sc_hazard *hazard, bool *telling)
 {
     uint16_t *slot = slot_of(hazard);
@@ -104,7 +112,8 @@ const struct sc_hazard_counts *sc_hazard_counts_note(const struct sc_hazard *haz
     return entry;
 }
 
-/* Keeps the longest time that any of these equal hazards still had to run. */
+/* Notes how long the copy still ran after the access that came too early, and keeps the longest
+ * time among equal hazards. A hazard without an entry came when the table was full. */
 void sc_hazard_counts_note_time(const struct sc_hazard *hazard, int64_t remaining_ns)
 {
     uint16_t slot = *slot_of(hazard);
@@ -117,6 +126,8 @@ void sc_hazard_counts_note_time(const struct sc_hazard *hazard, int64_t remainin
     entry->is_timed = true;
 }
 
+/* Notes where in the user's code the hazard happened (a hash), so that the summary shows a place
+ * once. A hazard without an entry came when the table was full. */
 void sc_hazard_counts_note_place(const struct sc_hazard *hazard, uint64_t place)
 {
     uint16_t slot = *slot_of(hazard);
@@ -124,7 +135,8 @@ void sc_hazard_counts_note_place(const struct sc_hazard *hazard, uint64_t place)
         entries[slot - 1].place = place;
 }
 
-/* Observed hazards come first, then those that occurred most often. */
+/* Which comes first in the summary? Observed hazards (the copy was incomplete) before latent ones,
+ * and then those that occurred most often. */
 static bool matters_more(const struct sc_hazard_counts *a, const struct sc_hazard_counts *b)
 {
     if (a->first.certainty != b->first.certainty)
@@ -132,12 +144,13 @@ static bool matters_more(const struct sc_hazard_counts *a, const struct sc_hazar
     return a->count > b->count;
 }
 
+/* Do both entries belong to one place of the user's code? An unknown place (0) is no other's. */
 static bool are_at_one_place(const struct sc_hazard_counts *a, const struct sc_hazard_counts *b)
 {
     return a->place != 0 && a->place == b->place;
 }
 
-/* Is no earlier entry at the same place? Places are listed once. */
+/* Is no earlier entry at the same place? A place is listed once, with its first entry. */
 static bool is_first_of_place(unsigned index)
 {
     for (unsigned i = 0; i < index; i++) {
@@ -147,8 +160,9 @@ static bool is_first_of_place(unsigned index)
     return true;
 }
 
-/* Adds up all entries of one place, of which `index` is the first. The hazard is that of the
- * gravest entry, with the label of the first. */
+/* Adds up all entries of one place, of which `index` is the first: counts are summed, of times the
+ * longest is kept. Code and stacks are those of the gravest entry. The label stays the first
+ * entry's: the test that met the mistake first. */
 static struct sc_hazard_counts merge_place(unsigned index)
 {
     struct sc_hazard_counts merged = entries[index];
@@ -168,7 +182,8 @@ static struct sc_hazard_counts merge_place(unsigned index)
     return merged;
 }
 
-/* Collects the `most` gravest places, sorted as they are found. *places: how many there are in
+/* Stores the `most` gravest places in `top`, gravest first: each place is inserted before those
+ * that matter less, and the last falls out of a full list. *places: how many places there are in
  * all. */
 unsigned sc_hazard_counts_top(struct sc_hazard_counts *top, unsigned most, unsigned *places)
 {
@@ -192,6 +207,7 @@ unsigned sc_hazard_counts_top(struct sc_hazard_counts *top, unsigned most, unsig
     return count;
 }
 
+/* Empties the table, in a forked child: the hazards so far are its parent's. */
 void sc_hazard_counts_forget(void)
 {
     memset(slots, 0, sizeof slots);

@@ -9,8 +9,9 @@
 
 #include "common/poison.h"
 
-/* Appends a character as JSON has it; harmful ones (control codes, marks of direction) as \uXXXX.
- */
+/* Appends a character of a JSON string. Quotes and backslashes get a backslash. Characters that
+ * could steer the terminal of who prints the report (control codes, marks of direction) become
+ * \uXXXX. */
 static void put_character(struct sc_text *text, const char *bytes, size_t length, uint32_t code)
 {
     if (code == '"' || code == '\\')
@@ -21,8 +22,8 @@ static void put_character(struct sc_text *text, const char *bytes, size_t length
         sc_plain_put_code(text, code);
 }
 
-/* Writes bytes as part of a JSON string. A byte that is not UTF-8 becomes \xNN, with the backslash
- * escaped as JSON wants it. */
+/* Appends bytes as the inside of a JSON string. File names may hold bytes that are not UTF-8,
+ * which JSON forbids: such a byte becomes the four characters \xNN, with the backslash escaped. */
 static void put_escaped(struct sc_text *text, const char *bytes, size_t count)
 {
     size_t length;
@@ -46,6 +47,7 @@ static void add_comma(struct sc_text *text)
         sc_text_char(text, ',');
 }
 
+/* Appends a JSON string with its quotes. */
 static void put_string(struct sc_text *text, const char *bytes, size_t count)
 {
     sc_text_char(text, '"');
@@ -53,7 +55,9 @@ static void put_string(struct sc_text *text, const char *bytes, size_t count)
     sc_text_char(text, '"');
 }
 
-/* Writes the key at `at`, if there is one (name: or %s:). Returns where the value begins. */
+/* Writes the key at `at` in the format (name: or %s:, with the key's text taken from `values`),
+ * without a '?' or '~' behind the name. Returns where the value begins: `at` itself for an element
+ * without a key. */
 static const char *put_key(struct sc_text *text, const char *at, va_list *values)
 {
     size_t length = strcspn(at, ": %{[]}");
@@ -69,9 +73,10 @@ static const char *put_key(struct sc_text *text, const char *at, va_list *values
     return at + length + 1;
 }
 
-/* Takes the value of the directive at `at`. Returns whether there is nothing to be written of it:
- * NULL, an empty string, 0 or false; with `counts_zero` a number that is negative. */
-static bool is_nothing(const char *at, va_list *values, bool counts_zero)
+/* Takes the value of the directive at `at` off the list, and returns whether it is nothing: NULL,
+ * an empty string, 0 or false. With `counts_zero` 0 is something, and a negative number is
+ * nothing. */
+static bool take_if_nothing(const char *at, va_list *values, bool counts_zero)
 {
     if (at[1] == 's') {
         const char *string = va_arg(*values, const char *);
@@ -81,8 +86,9 @@ static bool is_nothing(const char *at, va_list *values, bool counts_zero)
     return counts_zero ? number < 0 : number == 0;
 }
 
-/* Skips a member that is left out, or writes null for its value. Returns what follows in the
- * format; NULL: the member is written like any other. */
+/* Deals with a member whose key ends in '?' or '~' and whose value is nothing: skips it for '?',
+ * writes null for '~'. Returns what follows the member in the format. NULL: the member is written
+ * like any other, and its value is still in `values` (it was looked at in a copy of the list). */
 static const char *put_nothing(struct sc_text *text, const char *at, va_list *values)
 {
     size_t length = strcspn(at, ": %{[]}");
@@ -92,11 +98,11 @@ static const char *put_nothing(struct sc_text *text, const char *at, va_list *va
     if (at[length] != ':' || (!is_optional && at[length - (length > 0)] != '~'))
         return NULL;
     va_copy(ahead, *values);
-    bool nothing = is_nothing(value, &ahead, !is_optional);
+    bool nothing = take_if_nothing(value, &ahead, !is_optional);
     va_end(ahead);
     if (!nothing)
         return NULL;
-    is_nothing(value, values, !is_optional);
+    take_if_nothing(value, values, !is_optional);
     if (!is_optional) {
         add_comma(text);
         sc_text_char(text, '"');
@@ -106,7 +112,9 @@ static const char *put_nothing(struct sc_text *text, const char *at, va_list *va
     return value + strcspn(value, " }]\n");
 }
 
-/* Writes the value at `at`. Returns what follows it in the format. */
+/* Writes the value at `at` in the format: a bracket, a word in single quotes, a bare word, or a
+ * directive whose value comes from `values`. %lu is cut to INT64_MAX, since many readers of JSON
+ * take no larger number. Returns what follows the value in the format. */
 static const char *put_value(struct sc_text *text, const char *at, va_list *values)
 {
     size_t length = *at == '{' || *at == '[' ? 1 : strcspn(at, " }]\n");
@@ -143,7 +151,8 @@ static const char *put_value(struct sc_text *text, const char *at, va_list *valu
     }
 }
 
-/* Walks over `members`: brackets are copied, and each "key:value" takes its value from the list. */
+/* Walks over the format `members`: closing brackets are copied, and each "key:value" or value is
+ * written with the comma before it. json.h has the format. */
 void sc_json_put(struct sc_text *text, const char *members, ...)
 {
     va_list values;
@@ -164,6 +173,8 @@ void sc_json_put(struct sc_text *text, const char *members, ...)
     va_end(values);
 }
 
+/* Appends a string that has no NUL behind it, as the member `key`, or with `key` NULL as an
+ * element of an array. */
 void sc_json_bytes(struct sc_text *text, const char *key, const char *bytes, size_t count)
 {
     add_comma(text);

@@ -29,6 +29,9 @@
 /* RESERVE is room for the rest of a line, behind a list that took all the room it might take. */
 enum { RESERVE = 1024, SYMBOL_MAX = 2048, ACCOUNTS_MAX = 10 };
 
+/* Takes back the list element that was just written (from `before` on), if it leaves less than
+ * `reserve` bytes for the rest of the line: so a line is valid JSON however small its buffer is.
+ * Returns whether the element stays. */
 bool sc_json_lines_keep(struct sc_text *line, size_t before, size_t reserve)
 {
     if (!line->cut && line->used + reserve < line->size)
@@ -37,7 +40,8 @@ bool sc_json_lines_keep(struct sc_text *line, size_t before, size_t reserve)
     return false;
 }
 
-/* Finds module and symbol of each frame, before any lock is held. */
+/* Finds module and symbol of each frame of the stack. Done before a lock of the library's is
+ * taken: dladdr takes the loader's lock, whose holder may wait for ours. Id 0 is no stack. */
 void sc_json_lines_name_stack(uint32_t id, struct sc_json_lines_stack *stack)
 {
     void *const *frames;
@@ -48,8 +52,9 @@ void sc_json_lines_name_stack(uint32_t id, struct sc_json_lines_stack *stack)
         sc_report_symbolise(frames[i], &stack->frames[i]);
 }
 
-/* Writes the module's path. A relative name is looked up with the Linux kernel, as the loader keeps
- * it as it was given. */
+/* Writes the member `key` with the module's path. The loader keeps a relative path as it was
+ * given, which leads nowhere after chdir: Linux knows which file is mapped at `base`. A bare name
+ * (without '/') is written as it is. */
 static void put_module(struct sc_text *line, const char *key, const char *name, uintptr_t base)
 {
     char path[4096];
@@ -59,6 +64,7 @@ static void put_module(struct sc_text *line, const char *key, const char *name, 
     sc_json_put(line, "%s:%s", key, known ? known : name);
 }
 
+/* Writes a frame of Python code; line null: CPython does not know it. */
 static void put_python_frame(struct sc_text *line, const struct sc_python_frame *frame)
 {
     sc_json_put(line, "{");
@@ -68,7 +74,9 @@ static void put_python_frame(struct sc_text *line, const struct sc_python_frame 
     sc_json_put(line, "}");
 }
 
-/* Appends one frame of a stack. */
+/* Appends one frame of a stack. The symbol is read through `memory` (/proc/self/mem), since its
+ * module may have been closed meanwhile. Without the whole symbol null is written: the command
+ * looks it up in the module's file. */
 static void put_frame(struct sc_text *line, const struct sc_report_frame *frame, int memory)
 {
     char symbol[SYMBOL_MAX];
@@ -76,8 +84,7 @@ static void put_frame(struct sc_text *line, const struct sc_report_frame *frame,
         put_python_frame(line, &frame->python);
         return;
     }
-    /* A cut name cannot be demangled, so none is written: the command finds it again in the file.
-     */
+    /* A cut name cannot be demangled: none is read then. */
     bool has_symbol =
         frame->symbol && sc_file_read_string(memory, frame->symbol, symbol, sizeof symbol);
     sc_json_put(line, "{");
@@ -85,14 +92,16 @@ static void put_frame(struct sc_text *line, const struct sc_report_frame *frame,
     sc_json_put(line, "offset:%#lx symbol:%s}", frame->offset, has_symbol ? symbol : NULL);
 }
 
+/* Returns how many bytes a list element must leave free, so that each of the `more` elements
+ * behind it gets as much room as this one, and `reserve` stays for the end of the line. */
 size_t sc_json_lines_share(const struct sc_text *line, unsigned more, size_t reserve)
 {
     size_t left = line->size - line->used;
     return left > reserve ? left - (left - reserve) / (more + 1) : reserve;
 }
 
-/* Appends frames, innermost first, as long as `reserve` bytes of the line stay free for the rest.
- */
+/* Appends frames, innermost first, as long as `reserve` bytes of the line stay free. Outer frames
+ * tell least, so they are left out. */
 void sc_json_lines_put_stack(struct sc_text *line, const struct sc_json_lines_stack *stack,
                              size_t reserve)
 {
@@ -108,8 +117,9 @@ void sc_json_lines_put_stack(struct sc_text *line, const struct sc_json_lines_st
     sc_file_close(memory);
 }
 
-/* Writes the call that made a buffer or a stream. Its stack may take a quarter of the room that is
- * left, since the other stacks tell more. */
+/* Writes the call that made a buffer or a stream (`id` is of track/origins.h); nothing if that
+ * call was not seen. Its stack may take a quarter of the room that is left, since the other stacks
+ * tell more. */
 static void put_origin(struct sc_text *line, const char *key, uint32_t id,
                        const struct sc_json_lines_stack *stack)
 {
@@ -121,7 +131,8 @@ static void put_origin(struct sc_text *line, const char *key, uint32_t id,
     sc_json_put(line, "}");
 }
 
-/* Finds the thread's name, as the Linux kernel knows it; "" if the thread has ended. */
+/* Stores the thread's name, as Linux knows it; "" if the thread has ended. The file ends with a
+ * newline, which is left out. */
 static void find_thread_name(int32_t thread, char name[SC_THREAD_NAME_SIZE])
 {
     char path[64], read[SC_THREAD_NAME_SIZE];
@@ -133,8 +144,9 @@ static void find_thread_name(int32_t thread, char name[SC_THREAD_NAME_SIZE])
         memcpy(name, read, (size_t)size - 1);
 }
 
-/* Writes the thread and its name, unless that is the process's, as most threads' is. `name` "": not
- * known yet; the Linux kernel is asked, which knows it as long as the thread lives. */
+/* Writes the thread's id and its name. A name equal to the process's, which threads inherit, says
+ * nothing and is left out. `name` is "" if nobody asked yet: Linux is asked, which knows it as
+ * long as the thread lives. */
 static void put_thread(struct sc_text *line, int32_t thread, const char *name,
                        const struct sc_path_names *names)
 {
@@ -151,7 +163,8 @@ static void put_thread(struct sc_text *line, int32_t thread, const char *name,
         sc_json_put(line, "thread_name:%s", name);
 }
 
-/* Appends the operation that the event came too early for. */
+/* Writes the operation that was hurt (a copy, mostly): what it does with which bytes, on which
+ * stream, and who issued it when. */
 static void put_copy(struct sc_text *line, const struct sc_hazard_copy *copy,
                      const struct sc_path_names *names)
 {
@@ -165,6 +178,8 @@ static void put_copy(struct sc_text *line, const struct sc_hazard_copy *copy,
     sc_json_put(line, "time_ns:%lu", copy->time_ns);
 }
 
+/* Writes as member `key` a call or an access that belongs to the hazard: the one that came too
+ * early, the free before it, or the call that added a graph's node. */
 static void put_event(struct sc_text *line, const char *key, const struct sc_hazard_event *event,
                       const struct sc_json_lines_stack *stack, size_t reserve,
                       const struct sc_path_names *names)
@@ -176,7 +191,8 @@ static void put_event(struct sc_text *line, const char *key, const struct sc_haz
     sc_json_put(line, "}");
 }
 
-/* Writes what the two nodes of a race in a graph do, and the calls that added them. */
+/* Writes the two nodes of a graph that race for the same bytes, and for each the call that added
+ * it. The first node's stack may take half of the room that is left. */
 static void put_nodes(struct sc_text *line, const struct sc_hazard *hazard,
                       const struct sc_json_lines_stacks *stacks, const struct sc_path_names *names)
 {
@@ -194,22 +210,24 @@ static void put_nodes(struct sc_text *line, const struct sc_hazard *hazard,
     sc_json_put(line, "]");
 }
 
+/* Writes which limit of a context was asked for too late (SC603): what was asked, what holds, and
+ * the kernel whose launch has fixed it. */
 static void put_limit(struct sc_text *line, const struct sc_hazard_limit *limit)
 {
     sc_json_put(line, "limit:{name:%s asked:%lu in_force:%lu kernel:%s}", limit->name, limit->asked,
                 limit->in_force, limit->kernel);
 }
 
-/* Returns the room that the event's stack must leave: where another stack follows, half of what is
- * left. */
+/* Returns how much room the event's stack must leave in the line: half of what is left if another
+ * stack follows (of the free, or of a race's nodes). */
 static size_t event_reserve(const struct sc_text *line, const struct sc_hazard *hazard)
 {
     bool more = hazard->freed.api || sc_hazard_is_race(hazard);
     return more ? RESERVE + (line->size - line->used) / 2 : RESERVE;
 }
 
-/* Writes the line of a hazard. Stacks take what room is left when all else is written, each its
- * share. */
+/* Writes the line of a hazard. The members of fixed size come to a few hundred bytes; stacks take
+ * what room is left, each a share of it. `count` says how many equal hazards there were so far. */
 void sc_json_lines_hazard(struct sc_text *line, const struct sc_hazard *hazard, uint64_t count,
                           const struct sc_json_lines_stacks *stacks,
                           const struct sc_path_names *names)
@@ -240,7 +258,8 @@ void sc_json_lines_hazard(struct sc_text *line, const struct sc_hazard *hazard, 
                 sc_hazard_is_advisory(hazard), hazard->found_later, hazard->label, count);
 }
 
-/* Writes a `timing` line. `code`, `stream`, `seq` and `event_time_ns` say which hazard line it
+/* Writes a `timing` line: when the copy of a hazard ran on the device, which CUPTI tells later
+ * than the hazard is found. `code`, `stream`, `seq` and `event_time_ns` say which hazard line it
  * belongs to. */
 void sc_json_lines_timing(struct sc_text *line, const struct sc_hazard *hazard,
                           const struct sc_report_timing *timing)
@@ -253,7 +272,8 @@ void sc_json_lines_timing(struct sc_text *line, const struct sc_hazard *hazard,
                 timing->end_ns, (int64_t)(timing->end_ns - hazard->event.time_ns));
 }
 
-/* Writes the process's arguments, as many as fit half of the line. */
+/* Writes the process's arguments, as many as fit half of the line: the options and modules behind
+ * them matter more. */
 static void put_command(struct sc_text *line)
 {
     static char arguments[16384]; /* sc_json_lines_run has one caller at a time */
@@ -270,12 +290,14 @@ static void put_command(struct sc_text *line)
     sc_json_put(line, "]");
 }
 
-/* Returns the version as a value that may be null. */
+/* Returns the version for a member that is null if negative: 0 means not known. */
 static int known_version(int version)
 {
     return version > 0 ? version : -1;
 }
 
+/* Writes all options with their values, defaults included. The buffer is static: one thread at a
+ * time writes a run line, and a path has 4 KB. */
 static void put_options(struct sc_text *line, const struct sc_options *options)
 {
     static char value[SC_OPTIONS_PATH_SIZE];
@@ -286,8 +308,8 @@ static void put_options(struct sc_text *line, const struct sc_options *options)
     sc_json_put(line, "}");
 }
 
-/* Lists what the library cannot do in a process where it is not preloaded, in the documentation's
- * words. */
+/* Lists what the library cannot do in a process where it is not preloaded and its hooks are not
+ * called, in the documentation's words. */
 static void put_protections_off(struct sc_text *line)
 {
     static const char *const off[] = {
@@ -299,14 +321,16 @@ static void put_protections_off(struct sc_text *line)
     sc_json_put(line, "]");
 }
 
+/* Where put_loaded_module writes the modules that it visits. */
 struct module_writer {
     struct sc_text *line;
     const struct sc_path_names *names;
     bool has_any;
 };
 
-/* Visits a module: writes it. Returns 0 if there is no room left, so that this module goes into the
- * next line. */
+/* Writes one loaded module, with the build id by which `safecopy report` finds its debug file.
+ * Returns 0 if there is no room left: the visit ends, and this module comes first in the next
+ * line. */
 static int put_loaded_module(const struct sc_module *module, void *context)
 {
     struct module_writer *writer = context;
@@ -326,8 +350,8 @@ static int put_loaded_module(const struct sc_module *module, void *context)
     return is_kept;
 }
 
-/* Lists the modules that no line has yet, as far as there is room. Returns whether it listed any.
- */
+/* Lists the modules that no line has yet, as far as there is room. Frames name a module by path,
+ * and these lines say which build that was. Returns whether any was listed. */
 static bool put_modules(struct sc_text *line, const struct sc_path_names *names)
 {
     struct module_writer writer = {line, names, false};
@@ -337,11 +361,15 @@ static bool put_modules(struct sc_text *line, const struct sc_path_names *names)
     return writer.has_any;
 }
 
+/* Writes the members that tell this process from all others, for readers who match its lines after
+ * an exec. */
 void sc_json_lines_process(struct sc_text *line, int32_t pid, uint64_t started, const char *host)
 {
     sc_json_put(line, "pid:%d started:%lu host:%s", pid, started, host);
 }
 
+/* Writes the run line, the report's first: which process, with which options, drivers, devices and
+ * modules. own_report.c recognises a report of ours by these members in this order. */
 void sc_json_lines_run(struct sc_text *line, const struct sc_options *options,
                        const struct sc_report_run *run, const struct sc_path_names *names)
 {
@@ -363,6 +391,8 @@ void sc_json_lines_run(struct sc_text *line, const struct sc_options *options,
     sc_json_put(line, "}\n");
 }
 
+/* Writes a line with the modules that were loaded since the last such line. Returns false if there
+ * are none: the line is then not to be written. */
 bool sc_json_lines_modules(struct sc_text *line, const struct sc_path_names *names)
 {
     sc_json_put(line, "{type:'modules'");
@@ -371,8 +401,8 @@ bool sc_json_lines_modules(struct sc_text *line, const struct sc_path_names *nam
     return has_any;
 }
 
-/* Puts the entries of SAFECOPY_OPTIONS that were bad, as a list; `ignored` has them divided by
- * ':'. */
+/* Lists the entries of SAFECOPY_OPTIONS that were bad and changed nothing; `ignored` has them
+ * divided by ':'. */
 static void put_ignored(struct sc_text *line, const char *ignored)
 {
     sc_json_put(line, "options_ignored:[");
@@ -388,6 +418,8 @@ static void put_ignored(struct sc_text *line, const char *ignored)
     sc_json_put(line, "]");
 }
 
+/* Writes a line about a driver call that the library did not see but CUPTI did. `count`: how many
+ * equal ones so far. */
 void sc_json_lines_miss(struct sc_text *line, const struct sc_report_miss *miss, uint64_t count,
                         const struct sc_json_lines_stack *stack)
 {
@@ -397,6 +429,7 @@ void sc_json_lines_miss(struct sc_text *line, const struct sc_report_miss *miss,
     sc_json_put(line, "count:%lu}\n", count);
 }
 
+/* Writes whether CUPTI tells the library of calls, and if not, why. */
 static void put_cupti(struct sc_text *line, const struct sc_report_cupti *cupti)
 {
     sc_json_put(line, "state:%s version~:%d library~:%s detail~:%s",
@@ -404,6 +437,7 @@ static void put_cupti(struct sc_text *line, const struct sc_report_cupti *cupti)
                 cupti->library, cupti->detail);
 }
 
+/* Writes the line that says that CUPTI, which an option wants, is not or no longer to be had. */
 void sc_json_lines_cupti(struct sc_text *line, const struct sc_report_cupti *cupti)
 {
     sc_json_put(line, "{type:'cupti'");
@@ -411,6 +445,8 @@ void sc_json_lines_cupti(struct sc_text *line, const struct sc_report_cupti *cup
     sc_json_put(line, "}\n");
 }
 
+/* Writes how many of CUPTI's records of copies belonged to hazards; nothing unless the option
+ * timeline is on. */
 static void put_timeline(struct sc_text *line, const struct sc_report_timeline *timeline)
 {
     if (!timeline->state)
@@ -419,6 +455,7 @@ static void put_timeline(struct sc_text *line, const struct sc_report_timeline *
                 timeline->records, timeline->dropped, timeline->matched);
 }
 
+/* Writes how many hazards there were of each code; codes without any are left out. */
 void sc_json_lines_put_by_code(struct sc_text *line, const uint64_t *by_code)
 {
     sc_json_put(line, "by_code:{");
@@ -434,6 +471,7 @@ static const char *const reason_names[] = {
 #undef X
 };
 
+/* Returns how many bytes the operations had that were not watched, for all reasons together. */
 static uint64_t bytes_of_all(const struct sc_no_verdicts *counts)
 {
     uint64_t sum = 0;
@@ -442,7 +480,8 @@ static uint64_t bytes_of_all(const struct sc_no_verdicts *counts)
     return sum;
 }
 
-/* Appends the operations that were not watched, in all and by reason. */
+/* Appends how many operations were not watched, in all and by reason: their memory was not
+ * protected, so an access that came too early could not be seen. */
 static void put_unguarded(struct sc_text *line, const struct sc_no_verdicts *counts)
 {
     sc_json_put(line, "unguarded:{operations:%lu bytes:%lu by_reason:{",
@@ -456,8 +495,8 @@ static void put_unguarded(struct sc_text *line, const struct sc_no_verdicts *cou
     sc_json_put(line, "}}");
 }
 
-/* Counts the uses without a verdict, by reason. Operations that are not watched are among them,
- * since nobody judges them. */
+/* Appends how many accesses and operations got no verdict (neither correct nor a hazard), by
+ * reason. Operations that were not watched are among them. */
 static void put_unjudged(struct sc_text *line, const struct sc_no_verdicts *counts)
 {
     uint64_t uses = 0;
@@ -470,7 +509,8 @@ static void put_unjudged(struct sc_text *line, const struct sc_no_verdicts *coun
     sc_json_put(line, "}}");
 }
 
-/* Writes how many hazards one suppression or one reason has left out, if any. */
+/* Writes how many hazards one suppression, or one reason that the program gave, has left out. One
+ * that left out none is passed by. At most half of the line goes to these. */
 static void put_suppressed_by(struct sc_text *line, struct sc_part name, struct sc_part reason,
                               uint64_t count)
 {
@@ -487,8 +527,8 @@ static void put_suppressed_by(struct sc_text *line, struct sc_part name, struct 
     sc_json_lines_keep(line, before, line->size / 2);
 }
 
-/* Lists the names of the suppressions that have expired, or else of the others that left nothing
- * out. */
+/* Lists the suppressions that nobody needs: with `expired` those whose date has passed, else those
+ * that have left nothing out. */
 static void put_names(struct sc_text *line, const char *key, bool expired)
 {
     const struct sc_suppression *entry;
@@ -520,6 +560,8 @@ static void put_suppressed(struct sc_text *line, const uint64_t *by_reason)
     put_names(line, "suppressions_expired", /*expired*/ true);
 }
 
+/* Writes a `memory` line, which the process adds from time to time or at a signal: the accounts
+ * (call stacks) with most memory only. */
 void sc_json_lines_memory(struct sc_text *line, const struct sc_memory_part *memory)
 {
     sc_json_put(line, "{type:'memory'");
@@ -527,6 +569,8 @@ void sc_json_lines_memory(struct sc_text *line, const struct sc_memory_part *mem
     sc_json_put(line, "}\n");
 }
 
+/* Writes what a `memory` line has as one JSON object, for safecopy_memory(); {} without a
+ * ledger. */
 void sc_json_lines_held(struct sc_text *text, const struct sc_memory_part *memory)
 {
     sc_json_put(text, "{");
@@ -535,7 +579,8 @@ void sc_json_lines_held(struct sc_text *text, const struct sc_memory_part *memor
     sc_json_put(text, "}");
 }
 
-/* Writes the `summary` line. Members that are mostly 0 are left out if they are. */
+/* Writes the `summary` line, the report's last: counts of all that was found, and what was not
+ * looked at. Members that are mostly 0 (key?:) are left out if they are. */
 void sc_json_lines_summary(struct sc_text *line, const struct sc_options *options,
                            const struct sc_report_totals *totals,
                            const struct sc_report_counts *counts, const uint64_t *by_code,

@@ -47,8 +47,8 @@ struct sc_limits_part;
 struct sc_memory_part;
 struct sc_text;
 
-/* Looks up the names of the frames of stack `id` (track/stacks.h). Locks: takes the loader's lock.
- */
+/* Looks up the module and symbol of each frame of stack `id` (track/stacks.h; 0: no stack). Locks:
+ * takes the loader's lock, so none of the library's may be held. */
 void sc_json_lines_name_stack(uint32_t id, struct sc_json_lines_stack *stack);
 
 /* Checks, after an element was appended to a list, that `reserve` bytes are left for the end of the
@@ -67,14 +67,16 @@ void sc_json_lines_put_by_code(struct sc_text *line, const uint64_t *by_code);
 void sc_json_lines_put_stack(struct sc_text *line, const struct sc_json_lines_stack *stack,
                              size_t reserve);
 
-/* Writes the `run` line. Locks: takes the loader's lock. */
+/* Writes the `run` line, a report's first, which says what process with which options and modules
+ * this is. Locks: takes the loader's lock. */
 void sc_json_lines_run(struct sc_text *line, const struct sc_options *options,
                        const struct sc_report_run *run, const struct sc_path_names *names);
 /* Writes a `modules` line with modules that no line has yet, as many as there is room for. Returns
  * false if there are none. Locks: takes the loader's lock. Pre: one caller at a time,
  * sc_json_lines_run included. */
 bool sc_json_lines_modules(struct sc_text *line, const struct sc_path_names *names);
-/* Writes the part of a run line that identifies the process; it stays the same after exec. */
+/* Writes the members `pid`, `started` and `host`, which together identify the process; they stay
+ * the same after exec. */
 void sc_json_lines_process(struct sc_text *line, int32_t pid, uint64_t started, const char *host);
 
 /* Writes a `hazard` line. `count`: how many equal hazards there have been. */
@@ -90,16 +92,18 @@ void sc_json_lines_miss(struct sc_text *line, const struct sc_report_miss *miss,
                         const struct sc_json_lines_stack *stack);
 void sc_json_lines_cupti(struct sc_text *line, const struct sc_report_cupti *cupti);
 
-/* Writes a `memory` line: what memory is held. */
+/* Writes a `memory` line: how much memory the process has, and the ten call stacks that have
+ * most. */
 void sc_json_lines_memory(struct sc_text *line, const struct sc_memory_part *memory);
 
-/* Writes the same as an object with the member `memory` alone; {} if `memory` is NULL. */
+/* Writes one JSON object whose only member is the `memory` of a memory line, for
+ * safecopy_memory(). {} if `memory` is NULL. */
 void sc_json_lines_held(struct sc_text *text, const struct sc_memory_part *memory);
 
 /* Writes the `summary` line. `by_code`: a count of hazards for each enum sc_hazard_code.
- * `by_reason`: one for each reason for which hazards were ignored (annotations.h). `sites` NULL:
- * there is no guard_budget. `memory` NULL: the ledger is off. `limits` NULL: there are no events.
- */
+ * `by_reason`: a count for each reason for which the program had hazards ignored (annotations.h).
+ * `sites` NULL: there is no guard_budget. `memory` NULL: the ledger, which accounts for memory, is
+ * off. `limits` NULL: no context's limits were set or met. */
 void sc_json_lines_summary(struct sc_text *line, const struct sc_options *options,
                            const struct sc_report_totals *totals,
                            const struct sc_report_counts *counts, const uint64_t *by_code,

@@ -19,6 +19,7 @@
 
 /* ---- where a module lies ---- */
 
+/* Returns the loader's record of the module that the address lies in, or NULL. */
 static struct link_map *module_of(const void *address)
 {
     Dl_info where;
@@ -26,8 +27,9 @@ static struct link_map *module_of(const void *address)
     return dladdr1(address, &where, (void **)&found, RTLD_DL_LINKMAP) ? found : NULL;
 }
 
-/* Does the path lead to the file of the loaded module? With RTLD_NOLOAD the loader compares files
- * and loads none. After chroot a path may lead to another file. */
+/* Does the path lead to the file of the loaded module? After chroot, or when a file was replaced,
+ * it may lead to another one, which must not be opened. With RTLD_NOLOAD the loader compares files
+ * and loads none. */
 static bool leads_to(const char *path, const struct link_map *module)
 {
     struct link_map *found = NULL;
@@ -38,8 +40,8 @@ static bool leads_to(const char *path, const struct link_map *module)
     return is_it;
 }
 
-/* Finds the file from which the module with this address was loaded. A module without an absolute
- * name is looked up among the mapped files. */
+/* Stores the file from which the module with this address was loaded. The loader keeps a relative
+ * name, which leads nowhere after chdir, so that module is looked up in /proc/self/maps. */
 bool sc_libraries_find_path(const void *address, char *path, size_t size)
 {
     const struct link_map *module = module_of(address);
@@ -54,13 +56,15 @@ bool sc_libraries_find_path(const void *address, char *path, size_t size)
 
 /* ---- the loader's search ---- */
 
+/* The folders in which the loader searches libraries for our module. */
 struct search {
     Dl_serinfo *folders; /* NULL: unknown */
     size_t bytes;
 };
 
-/* Asks the loader which folders it searches for us. A handle of dlopen's is the loader's record of
- * the object, so ours serves without opening anything. */
+/* Asks the loader which folders it searches for a library that this module opens. The loader takes
+ * the module's record for a handle of dlopen's, so nothing has to be opened. `folders` is NULL if
+ * it does not answer. */
 static struct search begin_search(void)
 {
     Dl_serinfo size;
@@ -78,17 +82,20 @@ static struct search begin_search(void)
     return search;
 }
 
+/* Frees the list of folders; NULL is allowed. */
 static void end_search(const struct search *search)
 {
     sc_pages_unmap(search->folders, search->bytes);
 }
 
+/* Is the folder absolute? A relative one is below the working folder of the moment, where anybody
+ * may have put a library. */
 static bool is_absolute(const Dl_serinfo *folders, unsigned index)
 {
     return folders->dls_serpath[index].dls_name[0] == '/';
 }
 
-/* Are all folders that the loader searches absolute, so that the loader itself can be used? */
+/* Are all folders that the loader searches absolute? Then dlopen itself can be used. */
 static bool are_absolute(const Dl_serinfo *folders)
 {
     unsigned i = 0;
@@ -97,7 +104,7 @@ static bool are_absolute(const Dl_serinfo *folders)
     return i == folders->dls_cnt;
 }
 
-/* Is the folder listed before? The loader lists a run path of the program's twice: as that of the
+/* Is the folder listed before? The loader lists the program's run path twice: as that of the
  * object that opened us, and as the program's. */
 static bool is_repeated(const Dl_serinfo *folders, unsigned index)
 {
@@ -107,7 +114,8 @@ static bool is_repeated(const Dl_serinfo *folders, unsigned index)
     return i < index;
 }
 
-/* Appends the relative folders of the loader's search, each once. */
+/* Appends the relative folders that the library does not search, each once, for `safecopy doctor`:
+ * a library that lies only there is not found. */
 void sc_libraries_put_passed_over(struct sc_text *text)
 {
     struct search search = begin_search();
@@ -140,7 +148,8 @@ struct opening {
 static void *open_path(struct opening *opening, const char *path);
 
 /* Opens the library from this folder, after what it needs. Returns NULL if it is not there, or the
- * needs are nested too deep. */
+ * needs are nested deeper than DEPTH_MAX: each depth has a path of its own, as the outer ones are
+ * still used. */
 static void *open_in(struct opening *opening, const char *folder, size_t length, const char *name)
 {
     if (opening->depth == DEPTH_MAX)
@@ -151,7 +160,8 @@ static void *open_in(struct opening *opening, const char *folder, size_t length,
     return path.cut ? NULL : open_path(opening, path.bytes);
 }
 
-/* Searches the loader's absolute folders for the library, in their order. */
+/* Opens the library from the first of the loader's absolute folders that has it, as the loader
+ * would; relative folders are passed over. */
 static void *open_name(struct opening *opening, const char *name)
 {
     void *found = NULL;
@@ -163,15 +173,16 @@ static void *open_name(struct opening *opening, const char *name)
     return found;
 }
 
-/* Returns the address that a dynamic entry holds. The loader has relocated these entries, except in
- * the Linux kernel's object (vDSO). */
+/* Returns the address that a dynamic entry (of an ELF file) holds. The loader has added the
+ * module's base to these entries, except in the kernel's vDSO, which cannot be written to: there
+ * it is added here. */
 static const char *pointer_to(const struct dl_phdr_info *object, uintptr_t address)
 {
     uintptr_t place = address < object->dlpi_addr ? object->dlpi_addr + address : address;
     return (const char *)place; // NOLINT: the loader gives addresses as numbers
 }
 
-/* Returns the object's table of dynamic entries, or NULL if it has none. */
+/* Returns the object's table of dynamic entries (names, needs), or NULL if it has none. */
 static const ElfW(Dyn) * dynamic_of(const struct dl_phdr_info *object)
 {
     for (unsigned i = 0; i < object->dlpi_phnum; i++)
@@ -180,12 +191,13 @@ static const ElfW(Dyn) * dynamic_of(const struct dl_phdr_info *object)
     return NULL;
 }
 
+/* What has_name compares with. */
 struct sought {
     const char *name;
 };
 
-/* Visits one loaded object: returns whether the loader takes it for the library that is needed by
- * the name sought (DT_SONAME). */
+/* Visits one loaded object (for sc_objects_visit): returns whether its DT_SONAME is the name
+ * sought. The loader opens no second library for a need of that name. */
 static int has_name(struct dl_phdr_info *object, size_t size, void *context)
 {
     const struct sought *sought = context;
@@ -201,14 +213,17 @@ static int has_name(struct dl_phdr_info *object, size_t size, void *context)
     return strings && own && strcmp(strings + own->d_un.d_val, sought->name) == 0;
 }
 
+/* Is a library of this name loaded, so that the loader will not search for it? */
 static bool is_loaded(const char *name)
 {
     struct sought sought = {name};
     return sc_objects_visit(has_name, &sought) != 0;
 }
 
-/* Makes sure that the library `name` is loaded. It may lie in a folder of the loader's, or beside
- * the library that needs it, where a run path of $ORIGIN finds it. */
+/* Makes sure that the library `name` is loaded before `needed_by`, which needs it: the loader
+ * would search relative folders for it. The library may lie in a folder of the loader's, or beside
+ * the one that needs it, where a run path of $ORIGIN finds it. A need with a '/' is a path, which
+ * counts only if absolute. */
 static bool open_needed(struct opening *opening, const char *name, const char *needed_by)
 {
     const char *slash = strrchr(needed_by, '/');
@@ -221,8 +236,9 @@ static bool open_needed(struct opening *opening, const char *name, const char *n
            is_loaded(name);
 }
 
-/* Opens everything that the library at `path` needs. Returns false if something is not found, or
- * the needs are nested deeper than DEPTH_MAX. */
+/* Opens everything that the library at `path` needs, before it is opened itself. Returns false if
+ * something is not found, or the needs are nested deeper than DEPTH_MAX: then the library must not
+ * be opened either. */
 static bool open_all_needed(struct opening *opening, const char *path)
 {
     int fd = opening->depth < DEPTH_MAX ? sc_file_open(path) : -1;
@@ -241,12 +257,15 @@ static bool open_all_needed(struct opening *opening, const char *path)
     return result == 0;
 }
 
+/* Opens the library at an absolute path, after all that it needs: dlopen then finds nothing left
+ * to search for. */
 static void *open_path(struct opening *opening, const char *path)
 {
     return open_all_needed(opening, path) ? dlopen(path, opening->flags) : NULL;
 }
 
-/* Opens `name` where some of the loader's folders are relative, and looks into none of these. */
+/* Opens `name` where dlopen cannot be used, since some of the loader's folders are relative; these
+ * are not looked into. The struct is too large for the stacks of some threads, so it is mapped. */
 static void *open_past_relative(const Dl_serinfo *folders, const char *name, int flags)
 {
     struct opening *opening = sc_pages_map(sizeof *opening);
@@ -268,7 +287,8 @@ static void *open_past_relative(const Dl_serinfo *folders, const char *name, int
 /* ---- opening ---- */
 
 /* Opens the library as dlopen would, but never from a relative folder, where anybody may have put
- * one. */
+ * one. A relative path is refused for the same reason. NULL also if the loader's folders are
+ * unknown. */
 void *sc_libraries_open(const char *name, int flags)
 {
     void *library = NULL;
@@ -283,7 +303,7 @@ void *sc_libraries_open(const char *name, int flags)
     return library;
 }
 
-/* Opens a file in the folder that this library was loaded from. */
+/* Opens a file of the folder that this library was loaded from: what is installed with it. */
 void *sc_libraries_open_beside_us(const char *file, int flags)
 {
     char path[PATH_MAX];

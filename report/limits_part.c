@@ -5,6 +5,8 @@
 
 #include "common/poison.h"
 
+/* Names the stacks' frames before the report's lock is taken, since that needs the loader's
+ * lock. */
 void sc_limits_part_name(const struct sc_limit_events *limits, struct sc_limits_part *part)
 {
     part->limits = limits;
@@ -14,7 +16,8 @@ void sc_limits_part_name(const struct sc_limit_events *limits, struct sc_limits_
         sc_json_lines_name_stack(limits->modules[i].stack, &part->module_stacks[i]);
 }
 
-/* Writes who set or fixed the limit, and what was asked for. */
+/* Writes who set or fixed the limit: the program's call or an option of the library's (with what
+ * was asked and the driver's result), or the launch of a kernel. */
 static void put_author(struct sc_text *line, const struct sc_limit_event *event)
 {
     static const char *const words[] = {"program", "option", "launch"};
@@ -41,7 +44,7 @@ static void put_event(struct sc_text *line, const struct sc_limit_event *event,
     sc_json_put(line, "}");
 }
 
-/* Appends one module whose kernels may use the device's heap. */
+/* Appends one module whose kernels call malloc on the device, and so use its heap. */
 static void put_module(struct sc_text *line, const struct sc_limit_module *module,
                        const struct sc_json_lines_stack *stack, size_t reserve)
 {
@@ -64,7 +67,8 @@ static void put_modules(struct sc_text *line, const struct sc_limits_part *part,
     sc_json_put(line, "] modules_left_out:%lu", part->limits->modules_left_out);
 }
 
-/* Appends the member `limits`. Stacks may take half of the line's room. */
+/* Appends the member `limits`. Each stack leaves half of the room, so that the member `memory`
+ * behind it finds enough. */
 void sc_limits_part_put(struct sc_text *line, const struct sc_limits_part *part)
 {
     size_t reserve = (line->size - line->used) / 2;

@@ -10,7 +10,8 @@
 
 enum { FIELDS_BEFORE_PATH = 4 };
 
-/* Reads the rest of a line of /proc/self/maps after its two addresses, and keeps the path. */
+/* Reads the rest of a line of /proc/self/maps after its two addresses: access, offset, device and
+ * inode are skipped, and the path is kept. */
 static void read_path(struct sc_maps_reader *reader, struct sc_text *path)
 {
     int c = ' ';
@@ -23,6 +24,8 @@ static void read_path(struct sc_maps_reader *reader, struct sc_text *path)
         sc_text_char(path, (char)c);
 }
 
+/* Does the path end as Linux writes that of a file that has been removed? Another file may have
+ * the name by now. */
 static bool is_removed(const struct sc_text *path)
 {
     static const char mark[] = " (deleted)";
@@ -30,7 +33,9 @@ static bool is_removed(const struct sc_text *path)
     return path->used >= length && strcmp(path->bytes + path->used - length, mark) == 0;
 }
 
-/* Reads the lines until one has the address, and its path. */
+/* Reads /proc/self/maps line by line until one has the address, and its path. False: nothing is
+ * mapped there, or no file that still has its name (stacks and the heap have words in
+ * brackets). */
 static bool find_in(int fd, uintptr_t address, struct sc_text *path)
 {
     struct sc_maps_reader reader = {.fd = fd};
@@ -47,7 +52,8 @@ static bool find_in(int fd, uintptr_t address, struct sc_text *path)
     return false;
 }
 
-/* Reads /proc/self/maps up to the mapping with the address. */
+/* Stores the path of the file that is mapped at `address`, by reading /proc/self/maps up to that
+ * mapping. */
 bool sc_mapped_file_find(uintptr_t address, char *path, size_t size)
 {
     struct sc_text text = sc_text_in(path, size);
@@ -59,6 +65,8 @@ bool sc_mapped_file_find(uintptr_t address, char *path, size_t size)
     return found;
 }
 
+/* Returns the module's absolute path: the loader's name, or for a relative one the file that Linux
+ * has mapped at `base`. */
 const char *sc_mapped_file_of_module(const char *name, uintptr_t base, char *path, size_t size)
 {
     if (name && name[0] == '/')

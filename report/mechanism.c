@@ -10,7 +10,8 @@
 
 #include "common/poison.h"
 
-/* Does the system swap? The file has a headline, and a line for each place to swap to. */
+/* May Linux swap pages out? /proc/swaps has a headline, and a line for each place to swap to. True
+ * also if it cannot be read, which only costs the faster mechanism. */
 static bool has_swap(void)
 {
     char text[512];
@@ -19,18 +20,18 @@ static bool has_swap(void)
     return !end || end + 1 != text + got;
 }
 
-/* Valgrind warns of the system call userfaultfd, which it does not know. It preloads its own
- * libraries before ours. */
+/* Does the program run under Valgrind? It warns of the system call userfaultfd, which it does not
+ * know. It is recognised by its own libraries, which it preloads before ours. */
 static bool is_under_valgrind(void)
 {
     const char *preloaded = getenv("LD_PRELOAD");
     return preloaded && strstr(preloaded, "/vgpreload_");
 }
 
-/* Returns the mechanism for guard=on. Swap speaks against userfaultfd: the Linux kernel may swap
- * out a page that nobody keeps off, and a system call that meets a page of userfaultfd's then
- * fails, in a correct program. A seccomp filter does as well: it may kill for the system call, a
- * risk that only guard=uffd asks for. */
+/* Returns how pages are protected with guard=on: by userfaultfd unless something speaks against
+ * it. With swap Linux may swap out a protected page; a system call that meets such a page then
+ * fails, in a correct program. A seccomp filter may kill the process for the system call, a risk
+ * that only guard=uffd asks for. */
 static enum sc_mechanism choose_for_on(void)
 {
     if (is_under_valgrind())
@@ -40,7 +41,8 @@ static enum sc_mechanism choose_for_on(void)
     return has_swap() ? SC_MECHANISM_MPROTECT_FOR_SWAP : SC_MECHANISM_USERFAULTFD;
 }
 
-/* Only guard=on leaves the choice to the machine. */
+/* Returns how pages are protected with this value of the option `guard`. Only guard=on leaves the
+ * choice to the machine. */
 enum sc_mechanism sc_mechanism_of(enum sc_guard_mode guard)
 {
     switch (guard) {

@@ -13,7 +13,8 @@
 
 enum { PATH_BYTES = 1024, GROUPS_BYTES = 4096 };
 
-/* Appends one limit; the first one opens the list. */
+/* Appends one limit and where it comes from. The member `memory_limits` begins with the first one,
+ * so that it is left out without any. */
 static void put_source(struct sc_text *line, bool *has_any, const char *source, const char *value)
 {
     if (!*has_any)
@@ -22,17 +23,17 @@ static void put_source(struct sc_text *line, bool *has_any, const char *source, 
     sc_json_put(line, "{source:%s value:%s}", source, value);
 }
 
-/* Returns the limit that the file of a cgroup holds, or 0 if there is none. Older versions of Linux
- * write a number beyond any machine's memory for that (2^60 and more). */
+/* Returns the limit in a file of a cgroup; 0: there is none. "No limit" is the word "max" in
+ * cgroup v2, which reads as 0, and in v1 a number beyond any machine's memory (2^60 and more). */
 static uint64_t limit_in(const char *path)
 {
     uint64_t value = sc_file_number(path, "");
     return value >> 60 ? 0 : value;
 }
 
-/* Returns the lowest limit of the group at `path` and of the groups that it lies in, up to the
- * first `root` bytes of the path. `file` is the limit's file in each group. `where`: the file that
- * has the lowest limit. */
+/* Returns the lowest limit of the cgroup at `path` and of the groups around it, since all of them
+ * hold; 0: none. `path` is cut component by component, down to its first `root` bytes, and stays
+ * cut. `file`: the limit's file in each group. `where` becomes the file with the lowest limit. */
 static uint64_t lowest_limit(struct sc_text *path, size_t root, const char *file, char *where)
 {
     uint64_t found = 0;
@@ -52,7 +53,9 @@ static uint64_t lowest_limit(struct sc_text *path, size_t root, const char *file
 }
 
 /* Writes the lowest limit of the process's cgroup and the groups around it. `groups`: what
- * /proc/self/cgroup says; `begins`: how the line of the hierarchy begins that has memory limits. */
+ * /proc/self/cgroup says. `begins`: how the line begins that names the group with memory limits,
+ * which differs between the two versions of cgroups. Nothing is written if there is no such line
+ * or the path does not fit. */
 static void put_group(struct sc_text *line, bool *has_any, char *groups, const char *begins,
                       const char *root, const char *file)
 {
@@ -75,7 +78,9 @@ static void put_group(struct sc_text *line, bool *has_any, char *groups, const c
         put_source(line, has_any, where, value);
 }
 
-/* Appends limits from outside that make allocations fail: of control groups and of MPS. */
+/* Appends limits from outside the process that make allocations fail: MPS's for device memory, and
+ * that of control groups, to which pinned memory is charged. Both versions of cgroups are looked
+ * for; a machine has one or the other. */
 void sc_memory_limits_put(struct sc_text *line)
 {
     static const char mps[] = "CUDA_MPS_PINNED_DEVICE_MEM_LIMIT";

@@ -13,6 +13,7 @@
 
 enum { PATH_BYTES = 4096 };
 
+/* How the names of a known library's files begin, and the name that people know it by. */
 struct known {
     const char *prefix, *name;
 };
@@ -52,7 +53,7 @@ static const struct known packages[] = {
 /* The folders in which Python packages lie. */
 static const char *const package_folders[] = {"/site-packages/", "/dist-packages/"};
 
-/* Writes `part`, cut between UTF-8 characters where it does not fit. */
+/* Stores a part of a text, cut between UTF-8 characters if it does not fit. */
 static void put_name(char *name, size_t size, const char *part, size_t length)
 {
     struct sc_text text = sc_text_in(name, size);
@@ -63,8 +64,8 @@ static void put_name(char *name, size_t size, const char *part, size_t length)
  * memory. */
 static const char *const bindings[] = {"libffi", "_ctypes", "_cffi_backend", "cuda", "pycuda"};
 
-/* Is it a package that merely passes Python's calls on to a library? Then the owner is the frame
- * around it. */
+/* Is it a package that merely passes Python's calls on to a library (ctypes, cuda-python)? Then
+ * the owner is the code around it, which made the call. */
 static bool is_binding(const char *name)
 {
     for (size_t i = 0; i < sizeof bindings / sizeof bindings[0]; i++) {
@@ -75,7 +76,8 @@ static bool is_binding(const char *name)
     return false;
 }
 
-/* Returns the name that is known by the first characters, or NULL. The last entry has none. */
+/* Returns the name of the library or package whose file names begin so, or NULL: the last entry of
+ * each list has no name. */
 static const char *known_name(const struct known *known, const char *begins)
 {
     while (known->prefix && strncmp(begins, known->prefix, strlen(known->prefix)) != 0)
@@ -83,7 +85,8 @@ static const char *known_name(const struct known *known, const char *begins)
     return known->name;
 }
 
-/* Returns the rest of the path that begins with a Python package, or NULL. */
+/* Returns the part of the path from a Python package's name on ("torch/cuda/memory.py"), or NULL
+ * if the file is in no package. */
 static const char *in_package(const char *path)
 {
     const char *found = NULL;
@@ -93,8 +96,10 @@ static const char *in_package(const char *path)
     return found;
 }
 
-/* Writes the owner that the frame tells. Returns false if it tells nothing, as frames of CUDA,
- * libc, the interpreter, Python's own library and bindings. */
+/* Stores the owner that the frame tells: a library's known name, or else its file's, or the
+ * package's. Returns false if it tells nothing, as frames of CUDA, libc, the interpreter, Python's
+ * own library and bindings: then the frame around it is asked. `name` is overwritten all the
+ * same. */
 static bool name_frame(const struct sc_report_frame *frame, char *name, size_t size)
 {
     char path[PATH_BYTES];
@@ -112,7 +117,8 @@ static bool name_frame(const struct sc_report_frame *frame, char *name, size_t s
     return !is_binding(name);
 }
 
-/* The innermost frame with a library's or package's name is the owner. */
+/* Stores who owns memory that a call with this stack has allocated: the innermost frame that tells
+ * a library or package, as "PyTorch". */
 void sc_memory_owner_name(const struct sc_json_lines_stack *stack, char *name, size_t size)
 {
     for (unsigned i = 0; i < stack->count; i++)
@@ -121,7 +127,8 @@ void sc_memory_owner_name(const struct sc_json_lines_stack *stack, char *name, s
     put_name(name, size, "unknown", strlen("unknown"));
 }
 
-/* Symbolises frames only up to the first that names an owner. */
+/* Does what sc_memory_owner_name does for a stack whose frames have no names yet, and names them
+ * only up to the first that tells an owner, since naming is slow. */
 void sc_memory_owner_find(uint32_t stack, char *name, size_t size)
 {
     void *const *frames;

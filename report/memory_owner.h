@@ -9,9 +9,9 @@
 
 struct sc_json_lines_stack;
 
-/* Stores the owner: the library of the stack's innermost frame that is neither CUDA's driver or
- * runtime library nor libc, by a known name such as "PyTorch", or else by its file name. "unknown":
- * there is no such frame. */
+/* Stores the owner of the memory that a call with this stack has allocated: the library of the
+ * innermost frame that is neither CUDA's driver or runtime nor libc, by a known name such as
+ * "PyTorch", or else by its file name. "unknown": there is no such frame. */
 void sc_memory_owner_name(const struct sc_json_lines_stack *stack, char *name, size_t size);
 
 /* Returns the owner's name for a stack that is given by its id (track/stacks.h). Names are looked

@@ -28,8 +28,8 @@ static const char *const kind_names[SC_LEDGER_KINDS] = {
 
 /* ---- owners ---- */
 
-/* Returns the owner's entry for the place, which is made if there is none. If the list is full, its
- * last entry stands for all further owners. */
+/* Returns the entry of the library `name` for the memory at the place (a device or the host), made
+ * if there is none. If the list is full, its last entry stands for all further owners. */
 static struct sc_memory_part_owner *find_owner(struct sc_memory_part *part, const char *name,
                                                unsigned place)
 {
@@ -46,7 +46,8 @@ static struct sc_memory_part_owner *find_owner(struct sc_memory_part *part, cons
     return &part->owners[i];
 }
 
-/* Adds what one account has to its owner, who is found by the account's stack. */
+/* Adds to its owner what one call stack has at a place. The owner is the library that made the
+ * call. Shares that are empty and were so at the peak tell nothing. */
 static void add_share(struct sc_memory_part *part, const struct sc_statement_share *share)
 {
     char name[SC_MEMORY_PART_NAME_BYTES] = "";
@@ -59,13 +60,15 @@ static void add_share(struct sc_memory_part *part, const struct sc_statement_sha
     owner->peak_bytes += share->peak_bytes;
 }
 
+/* Returns what owners are sorted by: what one has now, or had at the peak, whichever is more. */
 static uint64_t most_of(const struct sc_memory_part_owner *owner)
 {
     return owner->bytes > owner->peak_bytes ? owner->bytes : owner->peak_bytes;
 }
 
-/* Names stacks and owners of the statement, before the report's lock is taken, since that takes
- * long. */
+/* Finds the names that the line needs: of all stacks' frames and of the owners. Called before the
+ * report's lock is taken, since naming takes the loader's lock. Memory of our own has no stack of
+ * the program's to tell its owner. */
 void sc_memory_part_name(const struct sc_statement *statement, struct sc_memory_part *part)
 {
     memset(part, 0, sizeof *part);
@@ -89,12 +92,13 @@ void sc_memory_part_name(const struct sc_statement *statement, struct sc_memory_
 
 /* ---- the line ---- */
 
-/* Returns the number of the place's device; -1: it is the host. */
+/* Returns the number of the place's device; -1, which JSON shows as null: it is the host. */
 static int device_of(unsigned place)
 {
     return place == SC_LEDGER_HOST ? -1 : (int)place;
 }
 
+/* Writes how much there is now, and how much there was at most and when (left out if never). */
 static void put_count(struct sc_text *line, const struct sc_ledger_count *count)
 {
     sc_json_put(line, "bytes:%lu blocks:%lu peak_bytes:%lu peak_ns?:%lu", count->bytes,
@@ -102,7 +106,8 @@ static void put_count(struct sc_text *line, const struct sc_ledger_count *count)
                 count->peak_ticks ? sc_ticks_to_ns(count->peak_ticks) : 0);
 }
 
-/* Appends what a place has of each kind of memory. Contexts have a list of their own. */
+/* Appends what a place has of each kind of memory (device, pinned, ...); kinds that it never had
+ * are left out. Contexts have a list of their own, since how much one takes is not known. */
 static void put_kinds(struct sc_text *line, const struct sc_statement *statement,
                       const struct sc_statement_place *place)
 {
@@ -123,8 +128,8 @@ static void put_kinds(struct sc_text *line, const struct sc_statement *statement
     sc_json_put(line, "}");
 }
 
-/* Appends one memory pool. A release threshold beyond what readers of JSON take means "never
- * release", and is written as null. */
+/* Appends one memory pool. What it has reserved is known only if the driver was asked. A release
+ * threshold beyond what readers of JSON take means "never release", and is written as null. */
 static void put_pool(struct sc_text *line, const struct sc_ledger_pool *pool)
 {
     sc_json_put(line, "{pool:%#lx made_by:%s imported?:%hhd destroyed?:%hhd exported_ns?:%lu",
@@ -142,6 +147,8 @@ static void put_pool(struct sc_text *line, const struct sc_ledger_pool *pool)
     sc_json_put(line, "}");
 }
 
+/* Writes what the driver has reserved for allocations in graphs, and the call that gives it back;
+ * nothing if there is none, or the driver did not say. */
 static void put_graphs(struct sc_text *line, const struct sc_statement_place *place)
 {
     if (!place->knows_graphs || !place->graphs_reserved_bytes)
@@ -160,8 +167,9 @@ static void put_uuid(struct sc_text *line, const struct sc_statement_place *plac
     sc_json_put(line, "uuid~:%s", text.bytes);
 }
 
-/* Writes what is mentioned of a call, with its stack. All mentions together take at most half of
- * the line. */
+/* Writes one call that the ledger mentions, with its stack: one that made a context, exported
+ * memory, or after which the driver had taken memory for itself (a step). All mentions together
+ * take at most half of the line. */
 static void put_mention(struct sc_text *line, const struct sc_memory_part *part, unsigned i)
 {
     const struct sc_statement_mention *mention = &part->statement->mentions[i];
@@ -178,6 +186,7 @@ static void put_mention(struct sc_text *line, const struct sc_memory_part *part,
     sc_json_put(line, "}");
 }
 
+/* Lists the place's calls of one kind: contexts, exports or steps. */
 static void put_mentions(struct sc_text *line, const struct sc_memory_part *part, unsigned place,
                          enum sc_statement_mention_kind what)
 {
@@ -190,7 +199,8 @@ static void put_mentions(struct sc_text *line, const struct sc_memory_part *part
     sc_json_put(line, "]");
 }
 
-/* Writes what the driver has taken for itself, if the library was asked to find that out. */
+/* Writes how much the device has in use that no call asked for: the driver took it for itself.
+ * Null: the library was asked to find out and could not. Nothing if it was not asked. */
 static void put_unaccounted(struct sc_text *line, const struct sc_memory_part *part, unsigned place)
 {
     const struct sc_statement_unaccounted *row = &part->statement->places[place].unaccounted;
@@ -204,7 +214,9 @@ static void put_unaccounted(struct sc_text *line, const struct sc_memory_part *p
     sc_json_put(line, "}");
 }
 
-/* Appends what allocators of frameworks (PyTorch's, for one) have reserved on the place and use. */
+/* Appends what the allocators of frameworks have reserved at the place, and how much of that is in
+ * use. PyTorch, for one, serves its tensors from large blocks, of which the driver's calls tell
+ * nothing. */
 static void put_suballocators(struct sc_text *line, const struct sc_statement *statement,
                               unsigned place)
 {
@@ -221,7 +233,8 @@ static void put_suballocators(struct sc_text *line, const struct sc_statement *s
     sc_json_put(line, "]");
 }
 
-/* Appends what lies at one place: in all, by kind, by pool, and what graphs and others hold. */
+/* Appends what lies at one place, a device or the host: in all, by kind, by memory pool, in
+ * frameworks' allocators, and what was exported to other processes. */
 static void put_content(struct sc_text *line, const struct sc_memory_part *part,
                         unsigned place_number)
 {
@@ -238,7 +251,7 @@ static void put_content(struct sc_text *line, const struct sc_memory_part *part,
     put_mentions(line, part, place_number, SC_STATEMENT_EXPORT);
 }
 
-/* Appends each device that was used. */
+/* Appends each device that was used, with what lies there and how much is free. */
 static void put_devices(struct sc_text *line, const struct sc_memory_part *part)
 {
     const struct sc_statement *statement = part->statement;
@@ -261,6 +274,7 @@ static void put_devices(struct sc_text *line, const struct sc_memory_part *part)
     sc_json_put(line, "]");
 }
 
+/* Lists the libraries with most memory, at most `max`. */
 static void put_owners(struct sc_text *line, const struct sc_memory_part *part, unsigned max)
 {
     for (unsigned i = 0; i < part->owner_count && i < max; i++) {
@@ -270,7 +284,8 @@ static void put_owners(struct sc_text *line, const struct sc_memory_part *part, 
     }
 }
 
-/* Appends one account: what one call stack holds of one kind at one place. */
+/* Appends one account: what one call stack has of one kind of memory at one place. The stack
+ * leaves `reserve` bytes of the line. */
 static void put_account(struct sc_text *line, const struct sc_memory_part *part, unsigned i,
                         size_t reserve)
 {
@@ -289,7 +304,8 @@ static void put_account(struct sc_text *line, const struct sc_memory_part *part,
     sc_json_put(line, "}");
 }
 
-/* Lists the accounts with most memory while there is room. Returns how many were written. */
+/* Lists the accounts (by call stack) with most memory, at most `max` and while there is room.
+ * Returns how many were written; the others are only counted. */
 static unsigned put_accounts(struct sc_text *line, const struct sc_memory_part *part, unsigned max,
                              size_t reserve)
 {
@@ -306,7 +322,8 @@ static unsigned put_accounts(struct sc_text *line, const struct sc_memory_part *
     return i;
 }
 
-/* Lists the places for which the program has advised or prefetched managed memory. */
+/* Lists the places to which the program has moved managed memory, by advice or prefetch, and how
+ * much. */
 static void put_managed(struct sc_text *line, const struct sc_statement *statement)
 {
     for (unsigned i = 0; i < SC_LEDGER_PLACES; i++) {
@@ -316,7 +333,8 @@ static void put_managed(struct sc_text *line, const struct sc_statement *stateme
     }
 }
 
-/* Appends child processes that have a device open: their memory is not in this ledger. */
+/* Lists child processes that have a device open: they use its memory, of which this process's
+ * ledger knows nothing. */
 static void put_children(struct sc_text *line, const struct sc_statement *statement)
 {
     if (!statement->child_count)
@@ -328,8 +346,8 @@ static void put_children(struct sc_text *line, const struct sc_statement *statem
     sc_json_put(line, "]");
 }
 
-/* Appends the member `memory`: at most `max` accounts, and stacks as long as `reserve` bytes stay
- * free. */
+/* Appends the member `memory`: at most `max` owners and accounts, and stacks as long as `reserve`
+ * bytes of the line stay free. accounts_left_out: those that are not shown. */
 void sc_memory_part_put(struct sc_text *line, const struct sc_memory_part *part, unsigned max,
                         size_t reserve)
 {
@@ -355,7 +373,8 @@ void sc_memory_part_put(struct sc_text *line, const struct sc_memory_part *part,
 
 /* ---- for people ---- */
 
-/* Appends the owners that hold most at the place, for people. */
+/* Appends the owners that have most at the place, four at most, in words for people: ": PyTorch 1
+ * GB, NCCL 200 MB". */
 void sc_memory_part_say_owners(struct sc_text *text, const struct sc_memory_part *part,
                                unsigned place)
 {
@@ -371,8 +390,8 @@ void sc_memory_part_say_owners(struct sc_text *text, const struct sc_memory_part
     }
 }
 
-/* Says which child processes live and have a device open, since their memory is counted by nobody.
- */
+/* Says which child processes live and have a device open: their memory is in no line of this
+ * process. */
 static void say_children(struct sc_text *text, const struct sc_statement *statement)
 {
     for (unsigned i = 0; i < statement->child_count; i++) {
@@ -383,7 +402,8 @@ static void say_children(struct sc_text *text, const struct sc_statement *statem
     }
 }
 
-/* Writes for people what each place holds and has held at most. */
+/* Writes for people a line for each place that ever had memory: how much now, how much at most,
+ * and whose. */
 void sc_memory_part_say(struct sc_text *text, const struct sc_memory_part *part)
 {
     say_children(text, part->statement);

@@ -28,7 +28,9 @@ struct sc_memory_part_owner {
     uint64_t bytes, blocks, peak_bytes;
 };
 
-/* A statement of the ledger, with the names in its stacks looked up and its owners added up. */
+/* What a `memory` member is written from: a statement of the ledger (which memory the process
+ * has), with the names in its stacks looked up and its owners added up. Too large for a stack:
+ * callers map it. */
 struct sc_memory_part {
     const struct sc_statement *statement;
     uint64_t time_ns;
@@ -41,7 +43,7 @@ struct sc_memory_part {
 };
 
 /* Looks up the names in the stacks, and the owners, of `statement`, which must live as long as
- * `part`. Locks: takes the loader's lock. */
+ * `part`: to be called before the report's lock is taken. Locks: takes the loader's lock. */
 void sc_memory_part_name(const struct sc_statement *statement, struct sc_memory_part *part);
 
 /* Writes the member, with at most `max` accounts and `max` owners. Leaves out the last accounts and

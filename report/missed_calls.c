@@ -13,7 +13,8 @@ static struct {
 } calls[SC_MISSES_MAX];
 static unsigned call_count;
 
-/* Counts the call with its equals: same function, same stack. Returns 0 if the table is full. */
+/* Counts a driver call that the library did not see (CUPTI did), together with its equals: same
+ * function, same stack. Returns how many there were so far; 0: the table is full. */
 uint64_t sc_missed_calls_note(const struct sc_report_miss *miss)
 {
     for (unsigned i = 0; i < call_count; i++)
@@ -29,6 +30,7 @@ uint64_t sc_missed_calls_note(const struct sc_report_miss *miss)
     return 1;
 }
 
+/* Empties the table in a forked child: the calls were its parent's. */
 void sc_missed_calls_forget(void)
 {
     call_count = 0;

@@ -21,21 +21,23 @@
 
 static char program_path[4096];
 
+/* Stores the program's path, by which frames name it: the loader knows only argv[0]. */
 void sc_modules_name_program(const char *path)
 {
     struct sc_text text = sc_text_in(program_path, sizeof program_path);
     sc_text_put(&text, path);
 }
 
-/* Rounds up to 4, the alignment of notes. A property's note is aligned to 8, and its size is a
- * multiple of both. */
+/* Rounds a size in an ELF note up to 4, to which notes are aligned. Notes of a property are
+ * aligned to 8, and so are their sizes, so they come out right. */
 static size_t round_up(size_t size)
 {
     return (size + 3) & ~(size_t)3;
 }
 
-/* Looks for the build id among the notes at `at`, which lie in a loaded segment. lld and gold put
- * all notes into one segment, whose alignment is a property's. */
+/* Looks for the build id among the notes of one segment in memory. A size that does not fit ends
+ * the search, since a file may be damaged. lld and gold put all notes into one segment, whose
+ * alignment is a property's. */
 static void find_build_id(struct sc_module *module, const unsigned char *at, size_t size)
 {
     ElfW(Nhdr) note;
@@ -60,13 +62,14 @@ static void find_build_id(struct sc_module *module, const unsigned char *at, siz
     }
 }
 
+/* Makes a pointer of an address, which the loader gives as a number. */
 static const unsigned char *address_of(uintptr_t address)
 {
     return (const unsigned char *)address; // NOLINT: the loader gives addresses as numbers
 }
 
-/* Collects what the report says of a module from its program headers: where it begins, and its
- * build id. */
+/* Collects what the report says of a module from its program headers: the build id, and where its
+ * mapping starts, from which offsets of frames count. */
 static struct sc_module describe_module(const struct dl_phdr_info *info)
 {
     struct sc_module module = {.name = info->dlpi_name ? info->dlpi_name : ""};
@@ -93,7 +96,7 @@ static struct {
     _Atomic uint64_t loaded; /* the loader's count of objects loaded, when all had been visited */
 } known;
 
-/* Adds bytes to a digest (FNV-1a). */
+/* Adds bytes to a digest (a 64-bit hash, FNV-1a). */
 static uint64_t digest(uint64_t digest, const void *bytes, size_t count)
 {
     const unsigned char *at = bytes;
@@ -102,6 +105,8 @@ static uint64_t digest(uint64_t digest, const void *bytes, size_t count)
     return digest;
 }
 
+/* Returns a number that is the same for modules with the same path and build id, and never 0,
+ * which marks a free slot. */
 static uint64_t digest_module(const struct sc_module *module)
 {
     uint64_t value = digest(UINT64_C(0xcbf29ce484222325), module->name, strlen(module->name) + 1);
@@ -118,14 +123,17 @@ static uint64_t *slot_of(uint64_t value)
     return &known.slots[at];
 }
 
+/* What visit_module gets: whom to call for each new module, and where to note the loader's
+ * count. */
 struct visitor {
     sc_modules_visit *visit;
     void *context;
     uint64_t loaded;
 };
 
-/* Visits a module unless its digest is known. The module is noted only after the visitor has taken
- * it, so that one that found no room comes again. */
+/* Visits one loaded module (for sc_objects_visit) and passes it on unless it was passed before. It
+ * is noted only after the visitor has taken it: one for which a line had no room comes again. A
+ * full table takes no more. */
 static int visit_module(struct dl_phdr_info *info, size_t size, void *context)
 {
     (void)size;
@@ -143,6 +151,8 @@ static int visit_module(struct dl_phdr_info *info, size_t size, void *context)
     return 0;
 }
 
+/* Calls `visit` for the loaded modules that it has not had yet. If it took all, the loader's count
+ * of modules loaded so far is kept, so that sc_modules_have_come need not walk the list. */
 void sc_modules_each_new(sc_modules_visit *visit, void *context)
 {
     struct visitor visitor = {visit, context, 0};
@@ -150,6 +160,8 @@ void sc_modules_each_new(sc_modules_visit *visit, void *context)
         atomic_store_explicit(&known.loaded, visitor.loaded, memory_order_relaxed);
 }
 
+/* Visits the first module only: each visit is given how many modules the loader has ever
+ * loaded. */
 static int count_loaded(struct dl_phdr_info *info, size_t size, void *loaded)
 {
     (void)size;
@@ -157,6 +169,8 @@ static int count_loaded(struct dl_phdr_info *info, size_t size, void *loaded)
     return 1;
 }
 
+/* Was a module loaded since all were visited? Asked after each line with frames, so it must be
+ * cheap. */
 bool sc_modules_have_come(void)
 {
     uint64_t loaded = 0;
@@ -164,13 +178,14 @@ bool sc_modules_have_come(void)
     return loaded != atomic_load_explicit(&known.loaded, memory_order_relaxed);
 }
 
+/* Forgets in a forked child which modules were visited: its own report has listed none. */
 void sc_modules_forget(void)
 {
     if (known.count > 0)
         memset(&known, 0, sizeof known);
 }
 
-/* Is it the program's own module? The kernel tells where the program's headers are mapped. */
+/* Is it the program's own module? Linux tells where the program's headers are mapped. */
 static bool is_program(const Dl_info *info)
 {
     Dl_info program;
@@ -178,7 +193,9 @@ static bool is_program(const Dl_info *info)
     return headers && dladdr(headers, &program) != 0 && program.dli_fbase == info->dli_fbase;
 }
 
-/* A frame is Python's, or lies in a closed module, or dladdr finds its module and symbol. */
+/* Finds module, offset and function of a return address. `pc` may also stand for a Python frame,
+ * or lie in a module that was closed, which the library has noted by itself. A frame that nobody
+ * knows has the address as its offset. */
 void sc_report_symbolise(const void *pc, struct sc_report_frame *frame)
 {
     int errno_before = errno;
@@ -187,8 +204,8 @@ void sc_report_symbolise(const void *pc, struct sc_report_frame *frame)
     frame->is_python = sc_python_codes_frame(pc, &frame->python);
     if (frame->is_python || sc_closed_modules_frame(pc, &frame->module, &frame->offset))
         return;
-    /* A call that never returns may be the last instruction of its function: the return address
-     * belongs to the next one. */
+    /* pc - 1: a call that never returns may be the last instruction of its function, so that the
+     * return address belongs to the next one. */
     if (pc && dladdr((const char *)pc - 1, &info) != 0 && info.dli_fname) {
         frame->module = info.dli_fname;
         frame->base = (uintptr_t)info.dli_fbase;

@@ -9,13 +9,16 @@
 /* Bytes of a given word that are compared; the shortest word that counts as a part of another. */
 enum { GIVEN_MAX = 64, PART_MIN = 4 };
 
+/* Returns the least of three numbers: of the ways by which one word becomes the other. */
 static size_t least_of(size_t a, size_t b, size_t c)
 {
     size_t least = a < b ? a : b;
     return least < c ? least : c;
 }
 
-/* Returns Levenshtein's distance; `length` is at most GIVEN_MAX. */
+/* Returns how many letters have to be added, removed or replaced to make `given` into `word`
+ * (Levenshtein's distance). `row` has the distances of the word so far from each beginning of
+ * `given`. `length` is at most GIVEN_MAX. */
 static size_t edit_distance(const char *given, size_t length, const char *word)
 {
     size_t row[GIVEN_MAX + 1];
@@ -33,8 +36,9 @@ static size_t edit_distance(const char *given, size_t length, const char *word)
     return row[length];
 }
 
-/* Returns how far apart the two words are. A word that contains the given one, or is contained in
- * it, counts as nearer than any misspelling. */
+/* Returns how far the misspelt word `given` is from a valid one. 0, nearer than any misspelling:
+ * one contains the other ("held" and "max_held"), unless the part is so short that it is in many
+ * words. */
 static size_t word_distance(const char *given, size_t length, const char *word)
 {
     size_t word_length = strlen(word);
@@ -45,7 +49,8 @@ static size_t word_distance(const char *given, size_t length, const char *word)
     return edit_distance(given, length, word);
 }
 
-/* Compares in lower case. A word counts as near if few of its letters differ. */
+/* Returns the valid word that `given` was most likely meant to be; the first of equally near ones.
+ * Capitals count as small letters. Only the first GIVEN_MAX bytes are compared. */
 const char *sc_nearest_word(const char *given, size_t length, sc_nearest_words *words)
 {
     const char *nearest = NULL, *word;

@@ -20,17 +20,20 @@ enum { OWN_MACHINE = EM_AARCH64 };
 #error "which machine is this in an ELF file?"
 #endif
 
+/* An ELF file that is being read, and its header. */
 struct file {
     int fd;
     ElfW(Ehdr) header;
 };
 
+/* Reads `size` bytes of the file; false if there are fewer. */
 static bool read_exactly(const struct file *file, void *bytes, size_t size, uint64_t offset)
 {
     return sc_file_read_at(file->fd, bytes, size, offset) == (long)size;
 }
 
-/* Is it an ELF file that this process could load? */
+/* Reads the file's header. Returns whether it is an ELF file that this process could load: of 64
+ * bits and its own processor. */
 static bool read_header(struct file *file)
 {
     const ElfW(Ehdr) *header = &file->header;
@@ -40,8 +43,8 @@ static bool read_header(struct file *file)
            header->e_phentsize == sizeof(ElfW(Phdr));
 }
 
-/* Finds the first segment of the type. Of type PT_LOAD, only the one that holds `address` counts.
- */
+/* Finds the first segment of the type (PT_DYNAMIC). Of the type PT_LOAD the one that holds
+ * `address` in its bytes of the file is found, to turn an address into a place in the file. */
 static bool find_segment(const struct file *file, uint32_t type, uint64_t address,
                          ElfW(Phdr) * found)
 {
@@ -57,7 +60,8 @@ static bool find_segment(const struct file *file, uint32_t type, uint64_t addres
     return false;
 }
 
-/* Does the entry name a library that the loader opens with this one? */
+/* Does the entry of the dynamic section name a library that the loader opens together with this
+ * one? Those that a filter stands for count as well. */
 static bool is_need(const ElfW(Dyn) * entry)
 {
     return entry->d_tag == DT_NEEDED || entry->d_tag == DT_FILTER || entry->d_tag == DT_AUXILIARY;
@@ -70,7 +74,9 @@ struct names {
     bool found;
 };
 
-/* Finds needed name number `index`. Returns false if the file cannot be read as this machine's. */
+/* Finds the needed name number `index`, and the table of strings that it lies in, which may come
+ * before or after it. Returns false if the file cannot be read as this machine's; names->found is
+ * false past the last name. */
 static bool find_name(const struct file *file, unsigned index, struct names *names)
 {
     ElfW(Phdr) dynamic;
@@ -93,7 +99,7 @@ static bool find_name(const struct file *file, unsigned index, struct names *nam
     return true;
 }
 
-/* Reads the name out of the segment that holds the table of strings. */
+/* Reads the name out of the segment that holds the table of strings. Returns 1 or -errno. */
 static int read_name(const struct file *file, const struct names *names, char *name, size_t size)
 {
     ElfW(Phdr) segment;
@@ -106,7 +112,8 @@ static int read_name(const struct file *file, const struct names *names, char *n
     return memchr(name, '\0', (size_t)count) ? 1 : -ENAMETOOLONG;
 }
 
-/* Reads the dynamic section of the file up to the entry with this index. */
+/* Stores the name of the needed library number `index`. The dynamic section is read anew each
+ * time, so no memory is needed for it. Returns 1, 0 past the last, or -errno. */
 int sc_needed_read(int fd, unsigned index, char *name, size_t size)
 {
     struct file file = {.fd = fd};

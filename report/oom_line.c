@@ -34,7 +34,8 @@ static const struct words {
                               "the process may have no more mappings (vm.max_map_count)", NULL},
 };
 
-/* Writes why the allocation failed, and which call would give memory back. */
+/* Writes why the allocation failed, which call would give memory back, and what was free at the
+ * time (left out if it is not known). */
 static void put_verdict(struct sc_text *line, const struct sc_oom *oom)
 {
     const struct words *verdict = &verdicts[oom->verdict];
@@ -48,7 +49,8 @@ static void put_verdict(struct sc_text *line, const struct sc_oom *oom)
     sc_json_put(line, "free_bytes:%lu total_bytes:%lu", oom->free_bytes, oom->total_bytes);
 }
 
-/* Writes the `oom` line: the failed call, its likeliest cause, and what the place held. */
+/* Writes the `oom` line: the allocation that failed for want of memory, its likeliest cause, and
+ * who held what at that time (`part`; NULL without the ledger). */
 void sc_oom_line_write(struct sc_text *line, const struct sc_oom *oom,
                        const struct sc_json_lines_stack *stack, const struct sc_memory_part *part)
 {
@@ -62,7 +64,8 @@ void sc_oom_line_write(struct sc_text *line, const struct sc_oom *oom,
     sc_json_put(line, "}\n");
 }
 
-/* Says for people which allocation has failed, and why, as far as is known. */
+/* Says for people in one line which allocation has failed, why, as far as is known, and who holds
+ * most there. */
 void sc_oom_line_say(struct sc_text *text, const struct sc_oom *oom,
                      const struct sc_memory_part *part)
 {

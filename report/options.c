@@ -20,6 +20,7 @@ static words zero_one = {"0", "1"};
 static words drivers_own = {"driver"};
 static words no_words = {NULL};
 
+/* A row of the table of options: how it is named, stored and explained. */
 struct option {
     const char *key;
     enum kind kind;
@@ -108,11 +109,13 @@ enum { OPTION_COUNT = sizeof table / sizeof table[0], LINE_MAX_BYTES = 512 };
 
 _Static_assert(OPTION_COUNT <= 32, "struct sc_options.given has a bit for each row");
 
+/* A part of the text of the options, without a NUL behind it. */
 struct slice {
     const char *bytes;
     size_t length;
 };
 
+/* Is the part exactly this word? */
 static bool is_word(struct slice slice, const char *word)
 {
     return strlen(word) == slice.length && memcmp(slice.bytes, word, slice.length) == 0;
@@ -143,6 +146,7 @@ static bool parse_digits(struct slice slice, uint64_t *value, struct slice *rest
     return i > 0;
 }
 
+/* A unit that may stand behind a number. */
 struct unit {
     const char *name;
     uint64_t factor;
@@ -154,7 +158,8 @@ static const struct unit size_units[] = {
 };
 static const struct unit time_units[] = {{"ms", 1000000}, {"s", 1000000000}, {NULL, 0}};
 
-/* Reads a number with one of the units after it. 0 needs no unit. */
+/* Reads a number with one of the units after it ("32K", "10s"). Returns false if it has none,
+ * though 0 needs no unit, or overflows. */
 static bool parse_scaled(struct slice slice, const struct unit *units, uint64_t *value)
 {
     struct slice rest;
@@ -185,13 +190,14 @@ static bool parse_share(struct slice slice, uint64_t *value)
     return is_word(rest, "%") && *value > 0 && *value <= ALL;
 }
 
+/* May the character be part of a key or of a word of an option? */
 static bool is_word_character(char c)
 {
     return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_';
 }
 
-/* Does the text begin with the whole word `word`? Capitals in the text are read as small letters.
- */
+/* Does the text begin with the word, followed by something that cannot belong to it? Capitals in
+ * the text count as small letters, as in STRICT=1. */
 static bool begins_with(struct slice text, const char *word)
 {
     size_t length = strlen(word);
@@ -205,7 +211,8 @@ static bool begins_with(struct slice text, const char *word)
     return text.length == length || !is_word_character(text.bytes[length]);
 }
 
-/* Is "strict" a word of the text, other than in "strict=0"? */
+/* Is "strict" a word of the text, other than in "strict=0"? Then the user probably wanted the run
+ * to fail on hazards. */
 static bool names_strict(struct slice text)
 {
     for (size_t i = 0; i < text.length; i++) {
@@ -217,8 +224,8 @@ static bool names_strict(struct slice text)
     return false;
 }
 
-/* Does the path end in something like ",strict=1"? Paths may have commas and blanks, but this one
- * was meant as two entries. */
+/* Does the path end in something like ",strict=1"? A path may have commas and blanks, but this was
+ * meant as two entries: taken as a path, it would leave strict off without a word. */
 static bool ends_in_strict(struct slice path)
 {
     size_t from = path.length;
@@ -228,6 +235,7 @@ static bool ends_in_strict(struct slice path)
            names_strict((struct slice){path.bytes + from, path.length - from});
 }
 
+/* Stores the path; false if it is too long. */
 static bool store_path(char *path, struct slice value)
 {
     if (value.length >= SC_OPTIONS_PATH_SIZE)
@@ -237,7 +245,9 @@ static bool store_path(char *path, struct slice value)
     return true;
 }
 
-/* Stores `value` if it is one that the option accepts. */
+/* Stores `value` in the option's member if the option accepts it. Returns whether it does; else
+ * the member keeps its value. What each kind of option accepts stands at enum kind and in its row
+ * of the table. */
 static bool store(struct sc_options *options, const struct option *option, struct slice value)
 {
     char *member = (char *)options + option->offset;
@@ -264,7 +274,7 @@ static bool store(struct sc_options *options, const struct option *option, struc
     case TIME:
         fits = fits || parse_scaled(value, option->kind == SIZE ? size_units : time_units, &number);
         fits = fits && (option->most == 0 || number <= option->most);
-        /* A deadline, the present time and this, must not overflow. */
+        /* A deadline, which is the present time plus this, must not overflow. */
         fits = fits && (option->kind == SIZE || number <= INT64_MAX / 2);
         if (fits)
             *(uint64_t *)(void *)member = number;
@@ -282,6 +292,7 @@ static bool store(struct sc_options *options, const struct option *option, struc
     return false;
 }
 
+/* Sets every option to its default, by parsing the default that its row has. */
 void sc_options_defaults(struct sc_options *options)
 {
     memset(options, 0, sizeof *options);
@@ -289,6 +300,7 @@ void sc_options_defaults(struct sc_options *options)
         store(options, &table[i], (struct slice){table[i].standard, strlen(table[i].standard)});
 }
 
+/* Returns the key of a row, or NULL past the last, for sc_nearest_word. */
 static const char *key_at(unsigned row)
 {
     return row < OPTION_COUNT ? table[row].key : NULL;
@@ -304,7 +316,8 @@ static void put_quoted(struct sc_text *text, struct slice slice)
     sc_text_put(text, slice.length > SHOWN ? "...'" : "'");
 }
 
-/* Appends the value with the largest unit that divides it. Units come in ascending order. */
+/* Appends the value with the largest unit that divides it ("1G"), as a user would write it; units
+ * come in ascending order. 0 gets the smallest unit. */
 static void put_scaled(struct sc_text *text, uint64_t value, const struct unit *units)
 {
     const struct unit *best = NULL;
@@ -315,7 +328,8 @@ static void put_scaled(struct sc_text *text, uint64_t value, const struct unit *
     sc_text_format(text, "%lu%s", value / best->factor, best->name);
 }
 
-/* Appends which values the option takes, for a complaint. */
+/* Appends which values the option takes, as the end of a complaint: its words, then what else its
+ * kind takes. */
 static void put_accepted(struct sc_text *text, const struct option *option)
 {
     const char *const *list = option->words;
@@ -343,40 +357,43 @@ static void put_accepted(struct sc_text *text, const struct option *option)
         sc_text_format(text, "a number from %lu to %lu", option->least, option->most);
 }
 
-/* Who is told of bad entries. */
+/* Who is told of bad entries, and what becomes of the process after them. */
 struct listener {
     sc_options_complain *complain;
     void *context;
     bool is_strict; /* does not go on after a bad entry, so none "is ignored" */
 };
 
+/* Gives a complaint to whoever listens; nobody does if only the values are wanted. */
 static void pass_complaint(const struct listener *listener, const struct sc_text *text)
 {
     if (listener->complain)
         listener->complain(listener->context, text->bytes);
 }
 
-/* Is the key a part of a path that contained a colon? No key has '/' or '.'. */
+/* Is the key the rest of a path that contained a ':', which separates entries? No key has '/' or
+ * '.'. Then no option is suggested. */
 static bool is_part_of_path(struct slice key)
 {
     return memchr(key.bytes, '/', key.length) || memchr(key.bytes, '.', key.length);
 }
 
-/* Returns the option that the misspelt key was meant to be, or NULL if it is a part of a path. */
+/* Returns the option that the misspelt key was most likely meant to be, or NULL if it is a part of
+ * a path. */
 static const char *meant_by(struct slice key)
 {
     return is_part_of_path(key) ? NULL : sc_nearest_word(key.bytes, key.length, key_at);
 }
 
-/* Returns what a complaint says of the fate of a bad entry: nothing to a listener that does not go
- * on. */
+/* Returns what a complaint says of the fate of a bad entry: `said`, or nothing for `safecopy run`,
+ * which ends at a bad entry instead of ignoring it. */
 static const char *words_if_ignored(const struct listener *listener, const char *said)
 {
     return listener->is_strict ? "" : said;
 }
 
-/* Returns what a complaint adds where the bad entry may have asked for strict: that the run will
- * fail. */
+/* Returns what a complaint adds if the bad entry may have asked for strict: that the run will
+ * fail. `safecopy run` does not begin one. */
 static const char *words_of_strict(const struct listener *listener, bool asks_for_strict)
 {
     return listener->is_strict || !asks_for_strict
@@ -384,7 +401,7 @@ static const char *words_of_strict(const struct listener *listener, bool asks_fo
                : " (the run fails when it ends, since strict may be meant)";
 }
 
-/* Says that there is no such option, and which one may have been meant. */
+/* Complains that there is no such option, and says which one may have been meant. */
 static void complain_of_key(const struct listener *listener, struct slice key, bool asks_for_strict)
 {
     const char *meant = meant_by(key);
@@ -397,7 +414,8 @@ static void complain_of_key(const struct listener *listener, struct slice key, b
     pass_complaint(listener, &text);
 }
 
-/* Says that the option cannot have this value, and which ones it can have. */
+/* Complains that the option cannot have this value (NULL: that it has none), and says which ones
+ * it takes. */
 static void complain_of_value(const struct listener *listener, const struct option *option,
                               const struct slice *value, bool asks_for_strict)
 {
@@ -418,7 +436,8 @@ static void complain_of_value(const struct listener *listener, const struct opti
     pass_complaint(listener, &text);
 }
 
-/* Adds the bad entry to those that the report lists; it is counted even if it does not fit. */
+/* Adds a bad entry, which changes nothing, to those that the report lists. It is counted even if
+ * it does not fit. */
 static void keep_ignored(struct sc_options *options, struct slice entry)
 {
     size_t used = strlen(options->ignored);
@@ -432,6 +451,7 @@ static void keep_ignored(struct sc_options *options, struct slice entry)
     options->ignored[used + entry.length] = '\0';
 }
 
+/* Returns the row of the option with this key; -1: there is none. */
 static int row_of(struct slice key)
 {
     for (int i = 0; i < OPTION_COUNT; i++) {
@@ -441,8 +461,8 @@ static int row_of(struct slice key)
     return -1;
 }
 
-/* May the bad entry have been meant as strict=1, misspelt or after a comma? Then the run must fail:
- * as the option was not understood, hazards would pass. */
+/* May the bad entry have been meant as strict=1, misspelt or behind a comma? Then the run must
+ * fail at its end: strict is off by the mistake, and hazards would pass unnoticed. */
 static bool may_ask_for_strict(struct slice key, struct slice value)
 {
     const char *meant = meant_by(key);
@@ -450,7 +470,8 @@ static bool may_ask_for_strict(struct slice key, struct slice value)
     return is_meant || names_strict(value) || (meant && names_strict(key) && !is_word(value, "0"));
 }
 
-/* Returns the next entry, which may be empty; *text is moved after it. */
+/* Returns the next entry of "key=value:key=value", which may be empty; *text is moved behind
+ * it. */
 static struct slice take_entry(const char **text)
 {
     struct slice entry = {*text, strcspn(*text, ":")};
@@ -459,7 +480,7 @@ static struct slice take_entry(const char **text)
     return entry;
 }
 
-/* Splits an entry at its '='. Returns false if there is none, and the whole entry is the key. */
+/* Splits an entry at its '='. Returns false if there is none; then the whole entry is the key. */
 static bool split_entry(struct slice entry, struct slice *key, struct slice *value)
 {
     const char *equals = memchr(entry.bytes, '=', entry.length);
@@ -470,7 +491,8 @@ static bool split_entry(struct slice entry, struct slice *key, struct slice *val
     return equals;
 }
 
-/* Applies one entry. Returns false if it is bad, and `listener` has been told. */
+/* Applies one entry of the options. Returns false if it is bad: `listener` has been told, and
+ * whether it may have meant strict=1 is noted. */
 static bool parse_entry(struct sc_options *options, struct slice entry,
                         const struct listener *listener)
 {
@@ -490,7 +512,7 @@ static bool parse_entry(struct sc_options *options, struct slice entry,
     return false;
 }
 
-/* Reads all entries, and returns how many are bad. Bad ones are kept for the report. */
+/* Applies all entries; empty ones do nothing. Returns how many are bad, which the report lists. */
 static unsigned parse(struct sc_options *options, const char *text, const struct listener *listener)
 {
     unsigned bad = 0;
@@ -504,30 +526,37 @@ static unsigned parse(struct sc_options *options, const char *text, const struct
     return bad;
 }
 
+/* Applies the entries in a process that goes on whatever they say: complaints add that a bad entry
+ * is ignored. */
 unsigned sc_options_parse(struct sc_options *options, const char *text,
                           sc_options_complain *complain, void *context)
 {
     return parse(options, text, &(struct listener){complain, context, .is_strict = false});
 }
 
+/* Applies the entries for `safecopy run`, which ends if one is bad: complaints do not say that it
+ * is ignored. */
 unsigned sc_options_check(struct sc_options *options, const char *text,
                           sc_options_complain *complain, void *context)
 {
     return parse(options, text, &(struct listener){complain, context, .is_strict = true});
 }
 
+/* Is there an option with this key? */
 bool sc_options_has(const char *key, size_t length)
 {
     return row_of((struct slice){key, length}) >= 0;
 }
 
+/* Did an entry set the option, or is it the default? The key must be one of the table's. */
 bool sc_options_is_given(const struct sc_options *options, const char *key)
 {
     return options->given >> row_of((struct slice){key, strlen(key)}) & 1;
 }
 
-/* Reads only the entries of this key, since a whole struct of options may not fit the stack. The
- * last valid one counts. */
+/* Returns the value that the text gives to one option, whose values are words; the last valid
+ * entry counts. Needs little stack: a whole struct of options takes 10 KB, which the caller may
+ * not have. */
 int sc_options_find_choice(const char *text, const char *key)
 {
     const struct option *option = &table[row_of((struct slice){key, strlen(key)})];
@@ -542,7 +571,8 @@ int sc_options_find_choice(const char *text, const char *key)
     return chosen;
 }
 
-/* Appends a share of hundredths of a percent: "2%", "0.25%". */
+/* Appends a share that is stored in hundredths of a percent: "2%", "0.25%", without zeros at the
+ * end. */
 static void put_share(struct sc_text *text, uint64_t value)
 {
     sc_text_format(text, "%lu", value / 100);
@@ -553,7 +583,7 @@ static void put_share(struct sc_text *text, uint64_t value)
     sc_text_char(text, '%');
 }
 
-/* Appends the option's value in the form in which it is given. */
+/* Appends the option's value as an entry would give it, for whoever lists the options. */
 static void put_value(struct sc_text *text, const struct option *option, const void *member)
 {
     switch (option->kind) {
@@ -587,6 +617,8 @@ static void put_value(struct sc_text *text, const struct option *option, const v
     }
 }
 
+/* Writes the value of the option in row `index`, and returns its key; NULL past the last row, so
+ * that callers can list all options. */
 const char *sc_options_get(const struct sc_options *options, unsigned index, char *value,
                            size_t size)
 {
@@ -597,6 +629,7 @@ const char *sc_options_get(const struct sc_options *options, unsigned index, cha
     return table[index].key;
 }
 
+/* Appends blanks up to the column, at least one. */
 static void put_padding(struct sc_text *text, size_t column)
 {
     do
@@ -604,6 +637,7 @@ static void put_padding(struct sc_text *text, size_t column)
     while (text->used < column && !text->cut);
 }
 
+/* Appends the option's default, and then its other words. */
 static void put_values(struct sc_text *text, const struct option *option)
 {
     sc_text_put(text, option->standard[0] != '\0' ? option->standard : "(none)");
@@ -614,7 +648,7 @@ static void put_values(struct sc_text *text, const struct option *option)
     }
 }
 
-/* Prints each option with its values and what it does, in columns. */
+/* Prints for help=1 each option with its values and what it does, in columns. */
 void sc_options_print_table(int fd)
 {
     static const char head[] = "SAFECOPY_OPTIONS=\"key=value:key=value\"; values, default first:\n";

@@ -103,7 +103,8 @@ const char *sc_options_get(const struct sc_options *options, unsigned index, cha
 /* Returns true if this is the key of an option. */
 bool sc_options_has(const char *key, size_t length);
 
-/* Returns true if an entry has set the option. The key is one of the table's. */
+/* Returns true if an entry has set the option, and false if it has its default. The key must be
+ * one of the table's. */
 bool sc_options_is_given(const struct sc_options *options, const char *key);
 
 /* Writes the table of help=1 to fd. */

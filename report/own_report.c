@@ -13,6 +13,7 @@ enum { PIECE = 4096, FIRST_MAX = 256 * 1024, LAST_MAX = 1024 * 1024 };
 
 /* ---- the first line ---- */
 
+/* A file that is read from its beginning, piece by piece. */
 struct reader {
     int fd;
     uint64_t offset; /* where the next piece of the file begins */
@@ -20,8 +21,9 @@ struct reader {
     char bytes[PIECE];
 };
 
-/* Returns the next character, which is not taken, or -1 if there is none, or the line is longer
- * than FIRST_MAX. */
+/* Returns the next character of the first line without taking it; -1: there is none, or the line
+ * is longer than any that we write (FIRST_MAX), so that a huge file of somebody else's is not read
+ * through. */
 static int next_char(struct reader *reader)
 {
     if (reader->at == reader->filled) {
@@ -37,6 +39,7 @@ static int next_char(struct reader *reader)
     return (unsigned char)reader->bytes[reader->at];
 }
 
+/* Takes the next character if it is the one wanted. Returns whether it was. */
 static bool take_char(struct reader *reader, char wanted)
 {
     bool is_it = next_char(reader) == (unsigned char)wanted;
@@ -44,6 +47,7 @@ static bool take_char(struct reader *reader, char wanted)
     return is_it;
 }
 
+/* Takes these characters, one after the other. Returns whether all came. */
 static bool take_words(struct reader *reader, const char *words)
 {
     while (*words != '\0' && take_char(reader, *words))
@@ -64,8 +68,8 @@ static bool take_number(struct reader *reader, uint64_t *number)
     return digits > 0;
 }
 
-/* Takes a JSON string, escapes included. What is within the quotes is appended to `text`, which may
- * be NULL. */
+/* Takes a JSON string, escapes included. What is within the quotes is appended to `text` (NULL: to
+ * nothing), escapes as they are. False: it has a control character, or no end. */
 static bool take_string(struct reader *reader, struct sc_text *text)
 {
     bool is_escaped = false;
@@ -93,20 +97,22 @@ static bool take_strings(struct reader *reader)
     return false;
 }
 
+/* Takes a string, or the word null. */
 static bool take_string_or_null(struct reader *reader)
 {
     return next_char(reader) == 'n' ? take_words(reader, "null") : take_string(reader, NULL);
 }
 
-/* Takes the member `ledger`, if it is there: reports have it under `safecopy run` with --strict or
- * --format. */
+/* Takes the member `ledger` if it is there. It names the file in which the processes of a run
+ * leave notes, and reports have it only under `safecopy run` with --strict or --format. */
 static bool take_roll(struct reader *reader)
 {
     return next_char(reader) != 'l' || (take_words(reader, "ledger\":") &&
                                         take_string(reader, NULL) && take_words(reader, ",\""));
 }
 
-/* Takes the rest of the line, which must end in '}' and a newline. */
+/* Takes the rest of the line, which must end in '}' and a newline: a line that was cut by a full
+ * disk does not, and then the file is no report to go on with or to remove. */
 static bool take_rest(struct reader *reader)
 {
     int last = -1;
@@ -117,8 +123,9 @@ static bool take_rest(struct reader *reader)
     return last == '}' && take_char(reader, '\n');
 }
 
-/* Reads from the report's first line which process wrote it. Returns false if the file begins
- * otherwise. The members come in the order in which sc_json_lines_run writes them. */
+/* Is the file's first line a complete run line of ours? Only such a file may be removed or
+ * appended to. Then *author is the process that wrote it. The members are taken in the order in
+ * which sc_json_lines_run writes them; any other beginning is somebody else's file. */
 bool sc_own_report_begins(int fd, struct sc_own_report_author *author)
 {
     struct reader reader = {.fd = fd};
@@ -141,8 +148,8 @@ bool sc_own_report_begins(int fd, struct sc_own_report_author *author)
 
 /* ---- the last line ---- */
 
-/* Finds the start of the last line, reading backwards. Returns false if the file's last byte is no
- * newline, or the line is longer than LAST_MAX. */
+/* Finds where the last line begins, reading backwards from the end. False: the file does not end
+ * in a newline, or the line is longer than any that we write (LAST_MAX). */
 static bool find_last(int fd, uint64_t size, uint64_t *start)
 {
     char bytes[PIECE];
@@ -165,7 +172,7 @@ static bool find_last(int fd, uint64_t size, uint64_t *start)
     return end > first || first == 0;
 }
 
-/* Does the line begin as one of the report's lines? */
+/* Does the text begin as one of the report's lines, with a type that there is? */
 static bool is_line(const char *line)
 {
     static const char *const types[] = {"run\"",      "modules\"", "hazard\"",  "timing\"",
@@ -180,7 +187,8 @@ static bool is_line(const char *line)
     return false;
 }
 
-/* Looks for the beginning of the last line, and checks that it begins and ends as our lines do. */
+/* Is the file's last line a complete line of ours? Else the report was cut, or somebody has added
+ * notes to it, and it stays as it is. */
 bool sc_own_report_ends(int fd)
 {
     struct stat status;

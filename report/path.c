@@ -14,14 +14,15 @@
 
 #include "common/poison.h"
 
+/* Returns the file's name: what is behind the last '/'. */
 const char *sc_path_base(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
 }
 
-/* Finds the host's name. One without a name is called localhost: an empty %h could make the report
- * a hidden file. */
+/* Stores the host's name, for %h and the run line. One without a name is called localhost: an
+ * empty %h could make the report a hidden file. */
 static void find_host(char *host, size_t size)
 {
     struct utsname name;
@@ -30,8 +31,9 @@ static void find_host(char *host, size_t size)
     sc_text_put(&text, has_name ? name.nodename : "localhost");
 }
 
-/* Looks into the variables of launchers, in the order of docs/options.md. The launcher of a
- * launcher comes after it. */
+/* Stores the number of this process among those that a launcher (torchrun, mpirun, srun) has
+ * started; "" if there is none. A launcher may start another: the inner one's variable comes
+ * first, in the order of docs/options.md. */
 static void find_rank(char *rank, size_t size)
 {
     static const char *const variables[] = {
@@ -46,8 +48,8 @@ static void find_rank(char *rank, size_t size)
     }
 }
 
-/* Returns the number in field `number` of a line of /proc/PID/stat. `name_end`: the parenthesis
- * after the program's name, which is field 2 and may contain blanks. */
+/* Returns the number in field `number` of a line of /proc/PID/stat. `name_end` is the parenthesis
+ * behind field 2, the program's name, which may contain blanks itself. */
 static uint64_t field_of(const char *name_end, int number)
 {
     uint64_t value = 0;
@@ -59,9 +61,9 @@ static uint64_t field_of(const char *name_end, int number)
     return value;
 }
 
-/* Returns when the process was started (the 22nd field), or 0 if it has ended: the state, the third
- * field, is then Z or X. The first thread of a living process may be in that state, too, so the
- * 20th field, the number of threads, is checked as well. */
+/* Returns when the process was started (field 22), or 0 if it has ended: its state, field 3, is
+ * then Z or X. A living process whose first thread has ended is in that state, too, so field 20,
+ * the number of threads, must be at most 1. */
 static uint64_t start_in(const char *path)
 {
     char fields[1024];
@@ -74,6 +76,8 @@ static uint64_t start_in(const char *path)
     return is_over && field_of(end, 20) <= 1 ? 0 : field_of(end, 22);
 }
 
+/* Returns when process `pid` was started. Together with the pid this names one process, though
+ * pids are used again. */
 uint64_t sc_path_find_start(int32_t pid)
 {
     SC_TEXT(text, 32);
@@ -81,8 +85,9 @@ uint64_t sc_path_find_start(int32_t pid)
     return start_in(text.bytes);
 }
 
-/* Finds the working directory. The kernel writes " (deleted)" after the name of a removed one,
- * which nobody must take for a folder to make. So the name must lead to where we are. */
+/* Stores the working directory; "" if it has no name. Linux writes " (deleted)" behind the name of
+ * a removed one, which must not be taken for a folder to make: so the name has to lead to where we
+ * are. */
 static void find_directory(char *directory, size_t size)
 {
     struct stat named, own;
@@ -94,6 +99,7 @@ static void find_directory(char *directory, size_t size)
     errno = errno_before;
 }
 
+/* Stores what tells this process from others, for file names and the run line. */
 void sc_path_find_names(struct sc_path_names *names)
 {
     sc_file_link("/proc/self/exe", names->executable, sizeof names->executable);
@@ -104,8 +110,8 @@ void sc_path_find_names(struct sc_path_names *names)
     names->started = start_in("/proc/self/stat");
 }
 
-/* Appends a name from outside, which must neither lead into another directory nor steer the
- * terminal of who lists it. */
+/* Appends a name from outside (a program, a host) as a part of a file's name: with '/' it could
+ * lead into another directory, and control characters could steer the terminal of who lists it. */
 static void put_name(struct sc_text *text, const char *name)
 {
     for (; *name != '\0'; name++) {
@@ -114,8 +120,8 @@ static void put_name(struct sc_text *text, const char *name)
     }
 }
 
-/* Appends what %`letter` stands for. Returns false if it stands for nothing, and is appended as it
- * is. */
+/* Appends what % and `letter` stand for. Returns false if they stand for nothing; they are then
+ * appended as they are. */
 static bool put_sequence(struct sc_text *text, char letter, const struct sc_path_names *names)
 {
     switch (letter) {
@@ -138,8 +144,8 @@ static bool put_sequence(struct sc_text *text, char letter, const struct sc_path
     return true;
 }
 
-/* Makes a component that became "." or ".." harmless, since it leads elsewhere. The component is
- * what follows `start`. */
+/* Makes the component of the path from `start` on harmless if a name from outside has made it "."
+ * or "..", which lead elsewhere; one that is empty stays so. */
 static void replace_dots(struct sc_text *text, size_t start)
 {
     size_t length = text->used - start;
@@ -148,7 +154,9 @@ static void replace_dots(struct sc_text *text, size_t start)
         memset(component, '_', length);
 }
 
-/* Appends one component of the pattern, up to the next '/', with its sequences of % replaced. */
+/* Appends one component of the pattern, up to the next '/', with its sequences of % replaced.
+ * *pattern is moved to its end. Dots that the user wrote lead where they say: only a component
+ * with a sequence is made harmless. */
 static void put_component(struct sc_text *text, const char **pattern,
                           const struct sc_path_names *names)
 {
@@ -164,8 +172,8 @@ static void put_component(struct sc_text *text, const char **pattern,
         replace_dots(text, start);
 }
 
-/* Replaces %p, %e, %h and %r. A relative pattern is taken from the folder at the start of the
- * process. */
+/* Makes the path of the report out of the pattern: %p, %e, %h and %r are replaced. A relative
+ * pattern counts from the working folder in `names`. Returns 0 or -ENAMETOOLONG. */
 int sc_path_expand(const char *pattern, const struct sc_path_names *names, char *path, size_t size)
 {
     struct sc_text text = sc_text_in(path, size);
@@ -181,7 +189,8 @@ int sc_path_expand(const char *pattern, const struct sc_path_names *names, char 
     return text.cut ? -ENAMETOOLONG : 0;
 }
 
-/* Returns the first letter after a % that stands for nothing; 0: there is none. */
+/* Returns the first letter behind a % that stands for nothing, for a complaint; 0: there is
+ * none. */
 char sc_path_unknown_letter(const char *pattern)
 {
     for (; *pattern != '\0'; pattern++)

@@ -42,7 +42,8 @@ static struct {
     struct sc_file_identity identity;
 } named_at_start = {.number = -1};
 
-/* Returns the descriptor that the path names; -1 for any other path. */
+/* Returns the descriptor that the path names (/dev/stdout, /dev/fd/3); -1 for any other path.
+ * Numbers of 8 digits and more are none. */
 static int descriptor_of(const char *path)
 {
     static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
@@ -61,8 +62,9 @@ static int descriptor_of(const char *path)
     return -1;
 }
 
-/* Finds the last report_path in the text of the options and notes its descriptor. The library
- * cannot read the options yet at this time. */
+/* Notes which file the descriptor has that report_path names, before the program opens any: later
+ * the number may belong to a file of the program's. The options cannot be parsed yet at this time,
+ * so the last report_path is searched in their text. */
 void sc_place_note_descriptor(const char *options)
 {
     static const char key[] = "report_path=";
@@ -81,8 +83,10 @@ void sc_place_note_descriptor(const char *options)
         named_at_start.identity = sc_file_identify(named_at_start.number);
 }
 
-/* Is the descriptor still the user's, and not a file of the program's? A program may mean to send
- * its own stdout elsewhere. Any other number must still have the file of the process's start. */
+/* Is the descriptor still the one that the user named, and no file of the program's with the same
+ * number? A number up to 2 is taken as it is, since a program may mean to send its stdout
+ * elsewhere. Any other must still have the file of the process's start. A descriptor that was
+ * closed then is never the user's. */
 static bool is_the_users(int number)
 {
     if (named_at_start.number != number)
@@ -91,9 +95,10 @@ static bool is_the_users(int number)
            (number <= STDERR_FILENO || sc_file_is_same(number, &named_at_start.identity));
 }
 
-/* Opens what the descriptor has open. A regular file is shared, so that our lines stand after the
- * program's and not over them. The rest is opened anew: O_NONBLOCK belongs to the open file, which
- * others share. */
+/* Opens for us what the descriptor has open. A regular file is shared, with its position, so that
+ * our lines stand behind the program's and not over them. A pipe or terminal is opened anew: we
+ * need O_NONBLOCK, which would change the program's own writes, too, since a duplicate has the
+ * same flags. */
 static int open_descriptor(int number)
 {
     struct stat status;
@@ -113,8 +118,8 @@ static int open_descriptor(int number)
 
 /* ---- what is there ---- */
 
-/* Opens the file that `status` describes, and nothing that has been put in its place since. FREE:
- * the path no longer leads to that file. */
+/* Opens the file that `status` describes, and nothing that somebody has put in its place since.
+ * FREE: the path no longer leads to that file. */
 static int open_same(const char *path, int flags, const struct stat *status)
 {
     const struct sc_file_identity identity = {.device = status->st_dev, .inode = status->st_ino};
@@ -127,20 +132,23 @@ static int open_same(const char *path, int flags, const struct stat *status)
     return FREE;
 }
 
-/* Is the file the owner's, with no other name by which it may be somebody else's? */
+/* Is the file the owner's, with no other name (hard link) under which somebody may want it to
+ * stay? */
 static bool is_only_of(const struct stat *status, uid_t owner)
 {
     return status->st_uid == owner && status->st_nlink == 1;
 }
 
+/* Is the open file the owner's, with no other name (hard link)? */
 static bool is_open_only_of(int fd, uid_t owner)
 {
     struct stat status;
     return sc_file_status_of(fd, &status) == 0 && is_only_of(&status, owner);
 }
 
-/* Was the report written on this host? Another pid namespace with the same host's name cannot be
- * told apart. JSON's escapes are compared as well. */
+/* Was the report written on this host, so that its pid tells whether its process lives? Containers
+ * with the same host's name cannot be told apart. The name is compared as JSON has it, with
+ * escapes. */
 static bool is_on_this_host(const struct sc_own_report_author *author, const char *host)
 {
     SC_TEXT(text, sizeof author->host + 2);
@@ -150,7 +158,8 @@ static bool is_on_this_host(const struct sc_own_report_author *author, const cha
            memcmp(text.bytes + 1, author->host, length) == 0;
 }
 
-/* Removes the name of the file that `status` describes, unless another file has the name by now. */
+/* Removes the name of the file that `status` describes, unless another file has the name by now.
+ * FREE: the name is free. */
 static int remove_same(const char *path, const struct stat *status)
 {
     struct stat now;
@@ -160,12 +169,13 @@ static int remove_same(const char *path, const struct stat *status)
     return result == -ENOENT ? FREE : result;
 }
 
-/* Decides on the locked file at the report's path: `fd`, to go on with it; FREE, to replace it; or
- * a refusal. The lock says that no process has it open to write. A file that is no report is the
- * user's: the path may be a mistake. A report of this very process goes on, since an exec must not
- * lose what was found before; but only if this user owns it, whatever it says of itself. A report
- * whose process lives stays: that process may have closed its descriptors, or be between an exec
- * and its use of CUDA. */
+/* Decides what becomes of the file at the report's path, which we have locked, so that no process
+ * has it open as its report. Returns `fd`, to go on with it; FREE, to replace it; or a refusal. A
+ * file that is no whole report is the user's: the path may be a mistake. This very process's
+ * report goes on, as an exec must not lose what was found before; but only if this user owns it,
+ * since a report can be forged. One whose process lives stays, as that process may have closed its
+ * descriptors, or be between an exec and its first use of CUDA. One of another host, or without a
+ * start time, is replaced: nobody can tell whether its process lives. */
 static int decide_on_file(int fd, const struct sc_path_names *names)
 {
     struct sc_own_report_author author;
@@ -184,8 +194,9 @@ static int decide_on_file(int fd, const struct sc_path_names *names)
     return sc_path_find_start(author.pid) == author.started ? IS_TAKEN : FREE;
 }
 
-/* Opens the file at `path` and decides on it, as decide_on_file says. *fd is the open file, or
- * not greater than FREE. Root may replace anybody's report. */
+/* Opens the file at `path` and decides on it as decide_on_file does. *fd is the open file, or not
+ * greater than FREE. Only the owner's own file is looked at; root may replace anybody's report. A
+ * file that another process has locked is its report. */
 static int look_into(const char *path, const struct stat *status, const struct sc_path_names *names,
                      int *fd)
 {
@@ -197,7 +208,8 @@ static int look_into(const char *path, const struct stat *status, const struct s
     return sc_file_lock(*fd) ? decide_on_file(*fd, names) : IS_TAKEN;
 }
 
-/* Goes on with the report at `path`, or removes it (FREE); else a refusal or -errno. */
+/* Returns the descriptor of the report at `path` if it goes on, or FREE after it was removed; else
+ * a refusal or -errno. */
 static int take_file(const char *path, const struct stat *status, const struct sc_path_names *names)
 {
     int fd = FREE, result = look_into(path, status, names, &fd);
@@ -210,8 +222,8 @@ static int take_file(const char *path, const struct stat *status, const struct s
     return result;
 }
 
-/* Is it /dev/null or /dev/full, by its minor number? These swallow or refuse everything, and
- * writing has no other effect. */
+/* Is it the device of this minor number, /dev/null or /dev/full? These swallow or refuse
+ * everything, so that writing to them does no harm. */
 static bool is_sink(const struct stat *status, unsigned number)
 {
     enum { MEMORY = 1 };
@@ -219,8 +231,9 @@ static bool is_sink(const struct stat *status, unsigned number)
            minor(status->st_rdev) == number;
 }
 
-/* Returns why the report is not written to something that is no regular file, or 0 if it is written
- * there. */
+/* Returns why the report is not written to what is there and is no regular file; 0: it is. To open
+ * or write an unknown device may have any effect, and somebody else's FIFO would show him our
+ * report. */
 static int refusal_of(const struct stat *status)
 {
     switch (status->st_mode & S_IFMT) {
@@ -237,8 +250,8 @@ static int refusal_of(const struct stat *status)
     }
 }
 
-/* Opens or clears away what is at `path`. Returns a descriptor, FREE if there is nothing any more,
- * or an error. */
+/* Opens what is at `path`, or clears an old report away. Returns a descriptor; FREE, if nothing is
+ * there any more; or a refusal or -errno. */
 static int take_existing(const char *path, const struct sc_path_names *names)
 {
     struct stat status;
@@ -253,14 +266,16 @@ static int take_existing(const char *path, const struct sc_path_names *names)
 
 /* ---- opening ---- */
 
+/* Appends ".PID" to the path, for a report beside a file that has to stay. */
 static void add_pid(char *path, int32_t pid)
 {
     struct sc_text text = {.bytes = path, .size = SC_OPTIONS_PATH_SIZE, .used = strlen(path)};
     sc_text_format(&text, ".%d", pid);
 }
 
-/* Locks our new file. Another process that looks at the file holds the lock for a moment. An empty
- * file is left alone by whoever looks, so we may write even if we never get the lock. */
+/* Locks our new file, by which other processes see that its process lives. One that looks at the
+ * file just now holds the lock for a moment, so it is tried again, 1 ms apart. An empty file is
+ * left alone by whoever looks, so we may write even if we never get the lock. */
 static void lock_own(int fd)
 {
     const struct timespec pause = {0, 1000 * 1000};
@@ -268,7 +283,7 @@ static void lock_own(int fd)
         (void)sc_kernel_call(SYS_nanosleep, &pause, NULL);
 }
 
-/* Makes the file if nothing is at the path. A descriptor, locked as ours, or -errno. */
+/* Makes the file if nothing is at the path. Returns a descriptor, locked as ours, or -errno. */
 static int create_file(const char *path)
 {
     int fd = sc_file_create(path);
@@ -277,8 +292,8 @@ static int create_file(const char *path)
     return fd;
 }
 
-/* Returns why the user's file at the path is kept, in words, or NULL if the reason needs no words.
- */
+/* Returns words for the user why his file at the path stays as it is. NULL: `result` is no such
+ * reason, or needs no words. */
 static const char *reason_to_keep(int result)
 {
     switch (result) {
@@ -291,8 +306,9 @@ static const char *reason_to_keep(int result)
     }
 }
 
-/* Makes the report's file. If what is at the path has to stay, the pid is appended to the path,
- * once. */
+/* Makes the report's file. ".PID" is appended to the path, once, if what is there has to stay, or
+ * if the path is that of the parent's report (`taken`). *kept: why a file of the user's stayed.
+ * Another process may take the name between looking and making, so both are tried again. */
 static int open_name(char *path, const char *taken, const struct sc_path_names *names,
                      const char **kept)
 {
@@ -314,6 +330,8 @@ static int open_name(char *path, const char *taken, const struct sc_path_names *
     return fd == FREE ? IS_TAKEN : fd;
 }
 
+/* Opens the report: what report_path names by its number (/dev/stdout), or the file at the path,
+ * which changes if a file there has to stay. */
 int sc_place_open(char *path, const char *taken, const struct sc_path_names *names,
                   const char **kept)
 {
@@ -324,7 +342,8 @@ int sc_place_open(char *path, const char *taken, const struct sc_path_names *nam
 
 /* ---- foreseeing ---- */
 
-/* Returns what would become of the regular file at `path`, as sc_place_foresee returns it. */
+/* Returns what would become of the regular file at `path`, as sc_place_foresee does. Both a file
+ * to be replaced and one to be kept (the report lies beside it) mean that a file is made. */
 static int foresee_file(const char *path, const struct stat *status,
                         const struct sc_path_names *names, const char **kept)
 {
@@ -335,7 +354,9 @@ static int foresee_file(const char *path, const struct stat *status,
     return result == FREE || result == IS_TAKEN || *kept ? SC_PLACE_NEEDS_FOLDER : result;
 }
 
-/* Finds out what opening the report would do, and leaves no trace: no file is made. */
+/* Returns for `safecopy doctor` what opening the report would do, and leaves no trace: no file is
+ * made, and a FIFO is not opened, which its reader would notice. /dev/full can be opened, and
+ * writing then fails. */
 int sc_place_foresee(const char *path, const struct sc_path_names *names, const char **kept)
 {
     struct stat status;
@@ -354,7 +375,9 @@ int sc_place_foresee(const char *path, const struct sc_path_names *names, const 
     return result != 0 ? result : SC_PLACE_IS_THERE;
 }
 
-/* Removes the file only if it has no whole first line and nobody else has given it another name. */
+/* Removes the file that we have made and could not write the first line to (the disk is full),
+ * since it would keep other reports from the name. Not if it has a whole first line or another
+ * name by now, or somebody else's file is there. */
 void sc_place_withdraw(const char *path, const struct sc_file_identity *identity)
 {
     const struct stat status = {.st_dev = identity->device, .st_ino = identity->inode};
@@ -367,9 +390,10 @@ void sc_place_withdraw(const char *path, const struct sc_file_identity *identity
     sc_file_close(fd);
 }
 
-/* Opens the report again. By its path only the very file that was the report before is opened. A
- * descriptor that report_path names is opened as at first: the caller has to check whether it still
- * leads there. */
+/* Opens the report again after the program has closed its descriptor. By its path only the very
+ * file that was the report before is opened, and it must be this user's alone. A descriptor that
+ * report_path names is opened as at first: the caller has to check whether it still leads
+ * there. */
 int sc_place_open_again(const char *path, const struct sc_file_identity *identity)
 {
     int number = descriptor_of(path);
@@ -406,6 +430,8 @@ static const struct {
     {EDQUOT, NULL, "Free space there"},
 };
 
+/* Says that the user's file stays as it is, why, and where the report lies instead. `apart` is the
+ * report's path: that of the file with ".PID" behind it. */
 void sc_place_put_kept(struct sc_text *text, const char *apart, const char *kept)
 {
     const char *end = strrchr(apart, '.');
@@ -415,6 +441,8 @@ void sc_place_put_kept(struct sc_text *text, const char *apart, const char *kept
                    kept, end);
 }
 
+/* Returns words for an error of this module, and in *remedy what to do; NULL: the system's words,
+ * or to choose another path. */
 const char *sc_place_find_failure(int error, const char **remedy)
 {
     for (size_t i = 0; i < sizeof failures / sizeof failures[0]; i++) {
@@ -427,7 +455,7 @@ const char *sc_place_find_failure(int error, const char **remedy)
     return NULL;
 }
 
-/* Says why the report cannot be written, and what helps. */
+/* Says that the report cannot be written, why, and what helps. */
 void sc_place_put_failure(struct sc_text *text, const char *path, int error)
 {
     const char *remedy, *words = sc_place_find_failure(error, &remedy);

@@ -6,9 +6,9 @@
 
 #include "common/poison.h"
 
-/* Returns the length of the UTF-8 character at `bytes`, or 0 if it is none by RFC 3629, which has
- * no overlong forms, no surrogates and nothing past U+10FFFF. A row has the range of the first
- * byte, and that of the second. */
+/* Returns the length of the UTF-8 character at `bytes`, or 0 if it is none. Each row of RFC 3629's
+ * table has the range of the first byte, and that of the second, by which overlong forms,
+ * surrogates and what is past U+10FFFF are no characters. `count` bytes are there. */
 static size_t character_length(const unsigned char *bytes, size_t count)
 {
     static const struct {
@@ -34,6 +34,7 @@ static size_t character_length(const unsigned char *bytes, size_t count)
     return 0;
 }
 
+/* Reads one UTF-8 character: returns its length in bytes and stores its number; 0: it is none. */
 size_t sc_plain_character(const char *bytes, size_t count, uint32_t *code)
 {
     static const unsigned char bits_of_first[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
@@ -45,7 +46,8 @@ size_t sc_plain_character(const char *bytes, size_t count, uint32_t *code)
     return length;
 }
 
-/* Searches the list of characters that can move the cursor, hide text or reverse its direction. */
+/* May the character be written to a terminal? Not if it can move the cursor, hide text or reverse
+ * its direction. */
 bool sc_plain_is_harmless(uint32_t code)
 {
     static const struct {
@@ -71,13 +73,14 @@ bool sc_plain_is_harmless(uint32_t code)
     return true;
 }
 
+/* Appends the last `count` hexadecimal digits of the value. */
 static void put_digits(struct sc_text *text, uint32_t value, unsigned count)
 {
     while (count-- > 0)
         sc_text_char(text, "0123456789abcdef"[value >> 4 * count & 15]);
 }
 
-/* Writes a character beyond U+FFFF as two surrogates, as JSON does. */
+/* Appends a character as \uXXXX; one beyond U+FFFF as two surrogates, as JSON does. */
 void sc_plain_put_code(struct sc_text *text, uint32_t code)
 {
     if (code > 0xffff) {
@@ -88,13 +91,15 @@ void sc_plain_put_code(struct sc_text *text, uint32_t code)
     put_digits(text, code, 4);
 }
 
+/* Appends a byte that is no part of a character as \xNN. */
 void sc_plain_put_byte(struct sc_text *text, unsigned char byte)
 {
     sc_text_put(text, "\\x");
     put_digits(text, byte, 2);
 }
 
-/* Cuts between characters, never within one. */
+/* Appends text from outside so that a terminal can show it. A text that does not fit is cut
+ * between characters, and never inside a \uXXXX. */
 void sc_plain_put(struct sc_text *text, const char *bytes, size_t count)
 {
     size_t length;

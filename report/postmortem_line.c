@@ -14,6 +14,7 @@ enum { STACKS_MAX = 512 };
  * leave. */
 enum { FOR_STACKS = 128 << 10, FOR_THE_END = 1024 };
 
+/* A `postmortem` line that is being written. */
 struct writing {
     struct sc_text *line;
     uint64_t now_ns; /* the time of the call, from which ages count */
@@ -23,7 +24,9 @@ struct writing {
 /* The stacks that the line refers to so far, by their index here. One caller at a time. */
 static uint32_t stacks[STACKS_MAX];
 
-/* Writes a reference to the stack, which is added to `stacks`. */
+/* Writes a reference to the stack: its index in the list `stacks`, to which it is added if it is
+ * new. Many operations have the same stack, and it stands in the line once. Null: there is no
+ * stack, or the list is full. */
 static void put_stack(struct writing *writing, uint32_t stack)
 {
     unsigned i = 0;
@@ -35,7 +38,8 @@ static void put_stack(struct writing *writing, uint32_t stack)
     sc_json_put(writing->line, "stack~:%d", is_known ? (int)i : -1);
 }
 
-/* Writes on which thread, when and from where the operation was issued. */
+/* Writes on which thread, when (and how long before the error) and from where the operation was
+ * issued. */
 static void put_moment(struct writing *writing, const struct sc_postmortem_operation *operation)
 {
     uint64_t then_ns = operation->time_ns;
@@ -44,7 +48,8 @@ static void put_moment(struct writing *writing, const struct sc_postmortem_opera
     put_stack(writing, operation->is.stack);
 }
 
-/* Writes one operation of the time before the error. */
+/* Writes one of the last operations of a stream before the error, and whether it was in flight
+ * then (issued, and not known to be done). */
 static void put_operation(struct writing *writing, const struct sc_postmortem_operation *operation)
 {
     sc_json_put(writing->line,
@@ -56,6 +61,7 @@ static void put_operation(struct writing *writing, const struct sc_postmortem_op
     sc_json_put(writing->line, "}");
 }
 
+/* Writes one of the last frees before the error: a kernel may have used the memory afterwards. */
 static void put_free(struct writing *writing, const struct sc_postmortem_operation *freed)
 {
     sc_json_put(writing->line, "{api:%s address:%#lx size?:%lu", freed->is.api, freed->is.address,
@@ -64,8 +70,9 @@ static void put_free(struct writing *writing, const struct sc_postmortem_operati
     sc_json_put(writing->line, "}");
 }
 
-/* Keeps the last element, or takes it back with its stacks: False if what began at `before` leaves
- * less than `reserve` bytes. */
+/* Returns whether the last list element stays: what began at `before` must leave `reserve` bytes
+ * of the line. Else the element is taken back, and so are the stacks that it has added to the
+ * first `stack_count`. */
 static bool keep_last(struct writing *writing, size_t before, unsigned stack_count, size_t reserve)
 {
     bool is_kept = sc_json_lines_keep(writing->line, before, reserve);
@@ -74,8 +81,8 @@ static bool keep_last(struct writing *writing, size_t before, unsigned stack_cou
     return is_kept;
 }
 
-/* Writes a list of operations or frees, as far as there is room for its elements and their
- * stacks. */
+/* Writes a list of operations or frees with `put`, latest first, as far as there is room for the
+ * elements and for their stacks behind them. */
 static void put_list(struct writing *writing, const char *key,
                      const struct sc_postmortem_operation *list, unsigned count,
                      void (*put)(struct writing *, const struct sc_postmortem_operation *))
@@ -91,6 +98,7 @@ static void put_list(struct writing *writing, const char *key,
     sc_json_put(writing->line, "]");
 }
 
+/* Writes a stream with its last operations. */
 static void put_stream(struct writing *writing, const struct sc_postmortem_stream *stream)
 {
     sc_json_put(writing->line, "{stream:%#lx device:%d", stream->handle, stream->device);
@@ -98,6 +106,7 @@ static void put_stream(struct writing *writing, const struct sc_postmortem_strea
     sc_json_put(writing->line, "}");
 }
 
+/* Writes the call that first returned the error. */
 static void put_call(struct writing *writing, const struct sc_hazard_event *call)
 {
     sc_json_put(writing->line, "call:{api:%s runtime_api?:%s thread:%d time_ns:%lu", call->api,
@@ -106,8 +115,8 @@ static void put_call(struct writing *writing, const struct sc_hazard_event *call
     sc_json_put(writing->line, "}");
 }
 
-/* Writes which kernel uses the device's heap: one that gets NULL from malloc, and does not look,
- * writes to an illegal address. */
+/* Writes which kernel uses the device's heap, after an illegal address: one that does not check
+ * what malloc returned writes to NULL when the heap is used up. Nothing if no kernel does. */
 static void put_heap(struct writing *writing, const struct sc_limit_event *user)
 {
     if (!user)
@@ -120,7 +129,8 @@ static void put_heap(struct writing *writing, const struct sc_limit_event *user)
     sc_json_put(writing->line, "}");
 }
 
-/* Names the stacks that the line refers to, as many as there is room for. */
+/* Writes the frames of the stacks that the line refers to, as many as there is room for; the last
+ * ones are left out first. */
 static void put_stacks(struct writing *writing)
 {
     sc_json_put(writing->line, "stacks:[");
@@ -137,6 +147,8 @@ static void put_stacks(struct writing *writing)
     sc_json_put(writing->line, "]");
 }
 
+/* Returns how many of the stream's last operations were in flight: issued, and not known to be
+ * done. */
 static unsigned count_in_flight(const struct sc_postmortem_stream *stream)
 {
     unsigned count = 0;
@@ -145,8 +157,9 @@ static unsigned count_in_flight(const struct sc_postmortem_stream *stream)
     return count;
 }
 
-/* Writes the line about a lost context. The call's stack comes first and those of the frees next,
- * since they say most: the last stacks are left out first. */
+/* Writes the line about a lost context, after which no call of CUDA works. Of the stacks the
+ * call's comes first and those of the frees next, since they say most: the last ones are left out
+ * if room is short. */
 void sc_postmortem_line_write(struct sc_text *line, const struct sc_postmortem *postmortem,
                               uint64_t hazards, const uint64_t *by_code)
 {
@@ -174,7 +187,8 @@ void sc_postmortem_line_write(struct sc_text *line, const struct sc_postmortem *
     sc_json_put(line, "}\n");
 }
 
-/* Adds the stream's operations in flight to the counts, and keeps the latest. */
+/* Adds the stream's operations in flight to the counts for the summary, and keeps the one that was
+ * issued last. */
 static void note_stream(struct sc_postmortem_brief *brief,
                         const struct sc_postmortem_stream *stream)
 {
@@ -188,8 +202,8 @@ static void note_stream(struct sc_postmortem_brief *brief,
     }
 }
 
-/* Reduces the post-mortem to what people are told: the counts, and the latest operation in flight.
- */
+/* Reduces the post-mortem (what was in flight when the context was lost) to what people are told
+ * on stderr: counts, the latest operation in flight, and the latest free. */
 struct sc_postmortem_brief sc_postmortem_line_in_brief(const struct sc_postmortem *postmortem)
 {
     struct sc_postmortem_brief brief = {

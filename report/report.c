@@ -68,14 +68,15 @@ static _Atomic bool listing; /* taken by the thread that lists modules */
 /* A line holds two stacks of 64 frames, or the modules of a large Python program. */
 static char line_bytes[256 * 1024]; /* guarded by report.mutex; by `opening` until it is open */
 
-/* What unlock_report restores. */
+/* What lock_report has found and unlock_report restores. */
 struct saved {
     int error;
     sigset_t signals;
 };
 
-/* Takes the report's lock with asynchronous signals blocked. Returns errno and the signal mask for
- * unlock_report. */
+/* Takes the report's lock. Asynchronous signals are blocked first: a handler of the program's that
+ * frees memory may report a hazard, and would wait for its own thread. Returns errno and the
+ * signal mask for unlock_report. */
 static struct saved lock_report(void) SC_ENTERS(report.mutex) SC_UNFOLLOWED
 {
     struct saved saved = {.error = errno};
@@ -84,6 +85,7 @@ static struct saved lock_report(void) SC_ENTERS(report.mutex) SC_UNFOLLOWED
     return saved;
 }
 
+/* Releases the report's lock, and restores the signal mask and the program's errno. */
 static void unlock_report(const struct saved *saved) SC_UNFOLLOWED
 {
     pthread_mutex_unlock(&report.mutex);
@@ -98,6 +100,8 @@ static void unlock_report(const struct saved *saved) SC_UNFOLLOWED
 static bool is_mute; /* there was no stderr, or its reader has stopped reading */
 static struct sc_file_identity first_stderr; /* its inode is 0 where nobody has noted it */
 
+/* Notes which file stderr has before the program opens any: if it is closed now, the number will
+ * belong to a file of the program's, and nothing is written there. */
 void sc_report_note_descriptors(void)
 {
     first_stderr = sc_file_identify(STDERR_FILENO);
@@ -105,15 +109,17 @@ void sc_report_note_descriptors(void)
     sc_place_note_descriptor(getenv("SAFECOPY_OPTIONS"));
 }
 
-/* A program may have closed its stderr; then the file that it opened next has that number. */
+/* May the library write to stderr? It is the file of the program's start, or something that is
+ * meant for messages. A program may have closed it, and the file that it opened next has its
+ * number. */
 bool sc_report_has_stderr(void)
 {
     return !is_mute && (first_stderr.inode == 0 || sc_file_is_same(STDERR_FILENO, &first_stderr) ||
                         sc_file_takes_words(STDERR_FILENO));
 }
 
-/* Writes to stderr. After TELL_PATIENCE_MS nothing more is said: a reader that waits for the
- * program to end before it reads would never read on. */
+/* Writes to stderr. If its reader takes nothing for TELL_PATIENCE_MS, nothing more is ever said
+ * there: it may wait for the program to end before it reads, and the program would wait for it. */
 static void write_to_stderr(const struct sc_text *text)
 {
     if (sc_report_has_stderr() &&
@@ -121,7 +127,7 @@ static void write_to_stderr(const struct sc_text *text)
         is_mute = true;
 }
 
-/* Writes the line to stderr with our prefix. `bytes`: memory to compose it in. */
+/* Writes the line to stderr with our prefix, in one write. `bytes`: memory to compose it in. */
 static void say_in(char *bytes, size_t size_bytes, const char *line)
 {
     struct sc_text text = sc_text_in(bytes, size_bytes - 1);
@@ -131,26 +137,31 @@ static void say_in(char *bytes, size_t size_bytes, const char *line)
     write_to_stderr(&text);
 }
 
+/* Writes a short line to stderr. A function of its own, not inlined, so that the caller's stack
+ * has no room for a long line. */
 static __attribute__((noinline)) void say_briefly(const char *line)
 {
     char bytes[BRIEF_BYTES];
     say_in(bytes, sizeof bytes, line);
 }
 
+/* Writes a line that may have a path in it to stderr. Not inlined, so that only its callers need
+ * the stack for it. */
 static __attribute__((noinline)) void say_at_length(const char *line)
 {
     char bytes[SC_OPTIONS_PATH_SIZE + 512];
     say_in(bytes, sizeof bytes, line);
 }
 
-/* Writes the line to stderr. A short line is written from a small buffer, since the stack may have
- * little room. A byte is written as SC_PLAIN_GROWTH = 6 at most. */
+/* Writes a line for people to stderr. A short one is composed in a small buffer, since the
+ * thread's stack may have little room. Escaping makes 6 bytes of one at most (SC_PLAIN_GROWTH). */
 void sc_report_say(void *context, const char *line)
 {
     (void)context;
     (strlen(line) < BRIEF_BYTES / 6 - 2 ? say_briefly : say_at_length)(line);
 }
 
+/* Says on stderr that there is no report at that path, and why. */
 static void say_failure(const char *path, int error)
 {
     SC_TEXT(text, SC_OPTIONS_PATH_SIZE + 256);
@@ -158,9 +169,10 @@ static void say_failure(const char *path, int error)
     sc_report_say(NULL, text.bytes);
 }
 
-/* Adds the note to the roll once, if it is due. Returns whether a command that shows the reports on
- * stderr has it. */
-static bool note_locked(enum sc_roll_note note, bool is_due, const char *path)
+/* Adds the note to the roll, if it is due and was not added before. (The roll: a file in which
+ * each process tells `safecopy run` about itself.) Returns whether a command has it that shows the
+ * reports on stderr, so that this process need not. */
+static bool add_to_roll_locked(enum sc_roll_note note, bool is_due, const char *path)
     SC_REQUIRES(report.mutex)
 {
     SC_ASSERT_HELD(&report.mutex);
@@ -170,21 +182,23 @@ static bool note_locked(enum sc_roll_note note, bool is_due, const char *path)
     return sc_roll_note(note, &report.names, path);
 }
 
-/* Writes no more lines, since the file cannot be written. Hazards are still counted. */
+/* Ends the writing of the report after a failure: stderr and `safecopy run` are told, and no more
+ * lines are written. Hazards are still counted, so strict=1 still fails the run. */
 static void give_up_locked(int error) SC_REQUIRES(report.mutex)
 {
     SC_ASSERT_HELD(&report.mutex);
     SC_TRACE("report-given-up error", error);
     say_failure(report.path, error);
-    note_locked(SC_ROLL_LOST, true, NULL);
+    add_to_roll_locked(SC_ROLL_LOST, true, NULL);
     sc_file_close(report.fd);
     report.fd = -1;
 }
 
-/* Is the descriptor still the report's? The program may have closed it and opened a file of its own
- * under its number. That file must never be written, and is not ours to close. Then the report is
- * opened again. */
-static bool still_ours_locked(void) SC_REQUIRES(report.mutex)
+/* Makes sure that the descriptor still has the report open. The program may have closed it
+ * (closing all descriptors, as daemons do) and opened a file of its own under its number. That
+ * file must never be written, and is not ours to close: the report is then opened again. Returns
+ * false if that fails, and the report is given up. */
+static bool regain_file_locked(void) SC_REQUIRES(report.mutex)
 {
     SC_ASSERT_HELD(&report.mutex);
     if (sc_file_is_same(report.fd, &report.identity))
@@ -196,11 +210,12 @@ static bool still_ours_locked(void) SC_REQUIRES(report.mutex)
     return false;
 }
 
-/* Writes one line to the file of the report. After a failure the report is given up. */
+/* Writes one line to the report's file, in one write. Returns whether it was written; after a
+ * failure the report is given up. */
 static bool write_line_locked(const struct sc_text *line) SC_REQUIRES(report.mutex)
 {
     SC_ASSERT_HELD(&report.mutex);
-    if (report.fd < 0 || !still_ours_locked())
+    if (report.fd < 0 || !regain_file_locked())
         return false;
     int result = sc_file_write_within(report.fd, line->bytes, line->used, PATIENCE_MS);
     if (result != 0)
@@ -208,20 +223,22 @@ static bool write_line_locked(const struct sc_text *line) SC_REQUIRES(report.mut
     return result == 0;
 }
 
-/* Records in the roll what makes the run fail: the command learns it, even if it never sees the
- * report. */
-static void note_verdict_locked(void) SC_REQUIRES(report.mutex)
+/* Tells `safecopy run`, by its roll of notes, that hazards were found or that the run fails
+ * otherwise, each once. The command then knows even if it never sees the report. Before the report
+ * is opened this process has no name to note; sc_report_open calls this again. */
+static void add_verdict_to_roll_locked(void) SC_REQUIRES(report.mutex)
 {
     SC_ASSERT_HELD(&report.mutex);
     if (!atomic_load_explicit(&report.opened, memory_order_relaxed))
         return;
-    note_locked(SC_ROLL_LATENT, report.counts.latent > 0, NULL);
-    note_locked(SC_ROLL_OBSERVED, report.counts.observed > 0, NULL);
-    note_locked(SC_ROLL_FAILED, report.failed, NULL);
+    add_to_roll_locked(SC_ROLL_LATENT, report.counts.latent > 0, NULL);
+    add_to_roll_locked(SC_ROLL_OBSERVED, report.counts.observed > 0, NULL);
+    add_to_roll_locked(SC_ROLL_FAILED, report.failed, NULL);
 }
 
-/* Makes the report's file, and tells the user if it is beside another file. Returns a descriptor or
- * -errno. */
+/* Makes the report's file where the option says, and tells the user if it lies beside a file that
+ * has to stay. parent_path: a forked child's report must not take its parent's place. Returns a
+ * descriptor or -errno. */
 static int create_file(const struct sc_options *options)
 {
     const char *kept = NULL;
@@ -241,6 +258,8 @@ static int create_file(const struct sc_options *options)
     return fd;
 }
 
+/* Opens the report at the first use of CUDA and writes its run line. Called by any thread; all but
+ * the first get 0 at once. report_path=none makes no file, and hazards are still counted. */
 int sc_report_open(const struct sc_options *options, const struct sc_report_run *run)
 {
     if (atomic_exchange_explicit(&opening, true, memory_order_acq_rel))
@@ -253,8 +272,8 @@ int sc_report_open(const struct sc_options *options, const struct sc_report_run 
     struct sc_text line = sc_text_in(line_bytes, sizeof line_bytes);
     if (wanted)
         sc_json_lines_run(&line, options, run, &report.names);
-    /* The file is made last, so that another process that finds it soon finds the line that says
-     * whose it is. */
+    /* The file is made when its first line is ready: another process that finds it must soon find
+     * the line that says whose it is. */
     if (wanted)
         fd = create_file(options);
     errno = error;
@@ -267,15 +286,16 @@ int sc_report_open(const struct sc_options *options, const struct sc_report_run 
     else if (!write_line_locked(&line))
         sc_place_withdraw(report.path, &report.identity);
     atomic_store_explicit(&report.opened, true, memory_order_release);
-    note_locked(SC_ROLL_REPORT, fd >= 0, report.path);
-    note_locked(SC_ROLL_LOST, wanted && fd < 0, NULL);
-    note_locked(SC_ROLL_WATCHED, !wanted, NULL);
-    note_verdict_locked();
+    add_to_roll_locked(SC_ROLL_REPORT, fd >= 0, report.path);
+    add_to_roll_locked(SC_ROLL_LOST, wanted && fd < 0, NULL);
+    add_to_roll_locked(SC_ROLL_WATCHED, !wanted, NULL);
+    add_verdict_to_roll_locked();
     return wanted && fd < 0 ? fd : 0;
 }
 
-/* Lists modules that were loaded since the last time. One thread at a time does so; any other
- * leaves its own to that thread. */
+/* Writes lines with the modules that were loaded since the last time, since frames in the report
+ * refer to modules. One thread at a time does so; any other leaves its own to that thread.
+ * LINES_MAX: a program that loads without end must not keep a thread here. */
 void sc_report_modules(void)
 {
     enum { LINES_MAX = 64 };
@@ -302,13 +322,15 @@ static struct naming {
     _Atomic bool taken;
 } namings[4];
 
+/* Is it one of the few static ones, and not mapped for one use? */
 static bool is_kept(const struct naming *naming)
 {
     return naming >= namings && naming < namings + sizeof namings / sizeof namings[0];
 }
 
-/* Takes a free one of `namings`, or maps a new one if threads that wait for the loader have all of
- * them. */
+/* Returns room for the named stacks of one hazard: a free one of `namings`, or a mapped one if
+ * threads that wait for the loader's lock have all of them. Without memory it tries again until
+ * one is free. */
 static struct naming *begin_naming(void)
 {
     struct naming *fresh = NULL;
@@ -321,7 +343,7 @@ static struct naming *begin_naming(void)
     return fresh;
 }
 
-/* Gives back the room for names: to the few that are kept, or to Linux. */
+/* Gives back the room for named stacks: to the static ones, or to Linux. */
 static void end_naming(struct naming *const *naming)
 {
     if (is_kept(*naming))
@@ -333,8 +355,9 @@ static void end_naming(struct naming *const *naming)
 /* Has one of these until the end of the block. */
 #define NAMED(name) __attribute__((cleanup(end_naming))) struct naming *const name = begin_naming()
 
-/* Names the frames of all stacks that a hazard's line has. Takes the loader's lock, so no lock of
- * ours may be held. */
+/* Names the frames of all stacks that a hazard's line shows. Takes the loader's lock, so no lock
+ * of ours may be held: whoever has the loader's may wait for ours. A race of two nodes has their
+ * stacks in place of the free's and the stream's. */
 static void name_stacks(const struct sc_hazard *hazard, struct sc_json_lines_stacks *stacks)
 {
     sc_json_lines_name_stack(hazard->copy.stack, &stacks->copy);
@@ -348,9 +371,9 @@ static void name_stacks(const struct sc_hazard *hazard, struct sc_json_lines_sta
     sc_json_lines_name_stack(sc_origins_get(hazard->copy.stream_origin).stack, &stacks->stream);
 }
 
-/* Counts that the entry has suppressed a hazard. Returns false if `entry` is NULL: no entry covers
- * the hazard. */
-static bool use_locked(struct sc_suppression *entry) SC_REQUIRES(report.mutex)
+/* Counts that the user's suppression has left a hazard out. NULL: none covers the hazard. Returns
+ * whether one does. */
+static bool count_use_locked(struct sc_suppression *entry) SC_REQUIRES(report.mutex)
 {
     SC_ASSERT_HELD(&report.mutex);
     if (entry)
@@ -358,9 +381,10 @@ static bool use_locked(struct sc_suppression *entry) SC_REQUIRES(report.mutex)
     return entry;
 }
 
-/* Does a suppression leave out the hazard? Stacks are named only if no answer for these stacks is
- * remembered. */
-static bool is_left_out(const struct sc_hazard *hazard)
+/* Returns whether one of the user's suppressions leaves the hazard out, and counts its use. For
+ * stacks that were asked about before the answer is remembered; else their frames are named,
+ * without the lock, and compared. */
+static bool count_if_suppressed(const struct sc_hazard *hazard)
 {
     struct sc_suppression *entry = NULL;
     if (!sc_suppressing_is_on())
@@ -368,18 +392,19 @@ static bool is_left_out(const struct sc_hazard *hazard)
     {
         REPORT_LOCKED();
         if (sc_suppressing_recall(hazard, &entry))
-            return use_locked(entry);
+            return count_use_locked(entry);
     }
     NAMED(naming);
     name_stacks(hazard, &naming->stacks);
     REPORT_LOCKED();
-    return use_locked(sc_suppressing_find(hazard, &naming->stacks));
+    return count_use_locked(sc_suppressing_find(hazard, &naming->stacks));
 }
 
-/* Counts the hazard if it is not to be reported: by the program's wish, or by a suppression. */
+/* Returns whether the hazard is not to be reported, by a suppression or by the program's own wish
+ * (`ignored`), and counts it as suppressed then. Called before the hazard is counted. */
 bool sc_report_suppresses(const struct sc_hazard *hazard)
 {
-    if (!hazard->ignored && !is_left_out(hazard))
+    if (!hazard->ignored && !count_if_suppressed(hazard))
         return false;
     REPORT_LOCKED();
     report.counts.suppressed++;
@@ -387,8 +412,9 @@ bool sc_report_suppresses(const struct sc_hazard *hazard)
     return true;
 }
 
-/* Counts the hazard. Returns the count of its equals if a line is due, else 0. The hazard's
- * certainty becomes the strongest of its equals. `writes`: whether there is a file. */
+/* Counts the hazard. Returns how many equal ones there are if a line of the report is due, else 0.
+ * `hazard` gets the strongest certainty that any of them had, for the line. *writes: whether there
+ * is a file to write to. */
 static uint64_t count_hazard(struct sc_hazard *hazard, bool *writes)
 {
     bool telling;
@@ -403,7 +429,7 @@ static uint64_t count_hazard(struct sc_hazard *hazard, bool *writes)
         report.counts.observed++;
     else
         report.counts.latent++;
-    note_verdict_locked();
+    add_verdict_to_roll_locked();
     const struct sc_hazard_counts *seen = sc_hazard_counts_note(hazard, &telling);
     if (!seen || !telling)
         return 0;
@@ -411,6 +437,8 @@ static uint64_t count_hazard(struct sc_hazard *hazard, bool *writes)
     return seen->count;
 }
 
+/* Does the program abort at this hazard (halt_on_error=1)? Not at an advisory one, which may be
+ * meant. */
 static bool ends_process(const struct sc_hazard *hazard)
 {
     return !sc_hazard_is_advisory(hazard) &&
@@ -418,7 +446,7 @@ static bool ends_process(const struct sc_hazard *hazard)
            report.options->halt_on_error;
 }
 
-/* Writes the hazard's line. `count`: how many equal ones there have been. */
+/* Writes the hazard's line. `count`: how many equal ones there have been so far. */
 static void write_hazard_locked(const struct sc_hazard *hazard, uint64_t count,
                                 const struct sc_json_lines_stacks *stacks) SC_REQUIRES(report.mutex)
 {
@@ -429,7 +457,8 @@ static void write_hazard_locked(const struct sc_hazard *hazard, uint64_t count,
     write_line_locked(&line);
 }
 
-/* Tells stderr at which hazard the program halts. One thread tells. */
+/* Tells stderr at which hazard the program halts (halt_on_error=1), since no summary comes after
+ * an abort. The first thread tells; the buffer is static, and one hazard is enough. */
 static void tell_hazard(const struct sc_hazard *hazard)
 {
     static char bytes[8 * 1024];
@@ -442,7 +471,8 @@ static void tell_hazard(const struct sc_hazard *hazard)
     write_to_stderr(&text);
 }
 
-/* Stacks are named between two times of holding the lock, since naming takes the loader's lock. */
+/* Counts a hazard and writes its line, if one is due. The stacks are named between two times of
+ * holding the lock, since naming takes the loader's lock. Returns whether a line was due. */
 bool sc_report_hazard(const struct sc_hazard *hazard)
 {
     struct sc_hazard strongest = *hazard;
@@ -450,7 +480,7 @@ bool sc_report_hazard(const struct sc_hazard *hazard)
     uint64_t count = count_hazard(&strongest, &writes);
     if (ends_process(hazard))
         tell_hazard(hazard);
-    /* The first of its equals is named even without a report: the summary needs its place. */
+    /* Without a file only the first of equal hazards is named: the summary needs its place. */
     if (count != 1 && (count == 0 || !writes))
         return count != 0;
 
@@ -465,6 +495,8 @@ bool sc_report_hazard(const struct sc_hazard *hazard)
     return true;
 }
 
+/* Writes when the copy of a hazard ran on the device, as CUPTI told later, and keeps how long it
+ * ran on after the event, for the summary. */
 void sc_report_timing(const struct sc_hazard *hazard, const struct sc_report_timing *timing)
 {
     REPORT_LOCKED();
@@ -474,8 +506,9 @@ void sc_report_timing(const struct sc_hazard *hazard, const struct sc_report_tim
     write_line_locked(&line);
 }
 
-/* Counts a call that passed the library by, and writes a line about it whenever the count is a
- * power of two. The stack is named without the lock, since naming takes the loader's. */
+/* Counts a driver call that came through none of our wrappers, as CUPTI shows, and writes a line
+ * whenever the count of equal calls is a power of two. Its stack is named without the lock, since
+ * naming takes the loader's. Returns whether a line was written. */
 bool sc_report_missed(const struct sc_report_miss *miss)
 {
     uint64_t count;
@@ -493,6 +526,7 @@ bool sc_report_missed(const struct sc_report_miss *miss)
     return write_line_locked(&line);
 }
 
+/* Writes the line that says that CUPTI is wanted, and not or no longer to be had. */
 void sc_report_cupti(const struct sc_report_cupti *cupti)
 {
     REPORT_LOCKED();
@@ -501,8 +535,9 @@ void sc_report_cupti(const struct sc_report_cupti *cupti)
     write_line_locked(&line);
 }
 
-/* Writes the line about a lost context. It is long and names many stacks, so it is made before the
- * lock is taken. */
+/* Writes the line about a lost context, and keeps its gist for the summary. It is long and names
+ * many stacks, which takes the loader's lock, so it is made before the report's lock is taken
+ * again. */
 void sc_report_postmortem(const struct sc_postmortem *postmortem)
 {
     static char bytes[1024 * 1024]; /* one caller, once in a process */
@@ -521,19 +556,23 @@ void sc_report_postmortem(const struct sc_postmortem *postmortem)
     write_line_locked(&line);
 }
 
+/* Makes the process fail at its end as with strict=1, for a reason that is no hazard (bad
+ * options). */
 void sc_report_fail(void)
 {
     REPORT_LOCKED();
     report.failed = true;
-    note_verdict_locked();
+    add_verdict_to_roll_locked();
 }
 
+/* Copies the counts of hazards so far. */
 void sc_report_counts(struct sc_report_counts *counts)
 {
     REPORT_LOCKED();
     *counts = report.counts;
 }
 
+/* Stores the report's path, "" if there is none. */
 void sc_report_path(char *path, size_t size)
 {
     struct sc_text text = sc_text_in(path, size);
@@ -541,12 +580,15 @@ void sc_report_path(char *path, size_t size)
     sc_text_put(&text, report.fd >= 0 ? report.path : "");
 }
 
+/* Is there a hazard of the certainty that the option says strict counts? Advisory ones do not
+ * count. */
 static bool strict_counts(const struct sc_options *options, const struct sc_report_counts *counts)
 {
     return (options->certainty == SC_OBSERVED ? counts->observed : counts->hazards) > 0;
 }
 
-/* Returns the status to end with. A process that fails by itself keeps its own status. */
+/* Returns the status that the process is to end with: the option's if strict=1 counts a hazard, or
+ * sc_report_fail was called. A process that fails by itself keeps its own status. */
 int sc_report_exit_status(int own)
 {
     struct sc_report_counts counts;
@@ -558,8 +600,9 @@ int sc_report_exit_status(int own)
     return own <= 0 && fails ? report.options->exitcode : own;
 }
 
-/* Has the summary more to say than that all went well? Else it is printed only with verbosity=2.
- * With strict the user also learns what was not judged, and which suppressions are of no use. */
+/* Is the summary to be printed on stderr? With verbosity=1 only if it has more to say than that
+ * all went well. With strict=1 the user is also told what was not judged (the run passed without
+ * it), and which suppressions are of no use. */
 static bool is_worth_printing(const struct sc_summary *summary)
 {
     const struct sc_report_totals *totals = summary->totals;
@@ -575,10 +618,11 @@ static bool is_worth_printing(const struct sc_summary *summary)
     return summary->options->verbosity >= (has_news ? 1 : 2);
 }
 
-/* Copies what the summary on stderr tells, so that it can be printed without the lock. Returns
- * whether it is to be printed, and notes it. */
-static bool is_to_be_printed_locked(struct sc_summary *summary,
-                                    const struct sc_report_totals *totals) SC_REQUIRES(report.mutex)
+/* Copies into *summary what is told on stderr, so that it can be written without the lock. Returns
+ * whether it is to be printed; if so with strict=1, `safecopy run` is told that this process says
+ * its verdict itself. */
+static bool prepare_summary_locked(struct sc_summary *summary,
+                                   const struct sc_report_totals *totals) SC_REQUIRES(report.mutex)
 {
     SC_ASSERT_HELD(&report.mutex);
     summary->options = report.options;
@@ -590,23 +634,26 @@ static bool is_to_be_printed_locked(struct sc_summary *summary,
     summary->strict_counts = strict_counts(report.options, &report.counts);
     summary->postmortem = report.postmortem;
     bool is_printed = is_worth_printing(summary);
-    note_locked(SC_ROLL_TOLD, is_printed && report.options->strict, NULL);
+    add_to_roll_locked(SC_ROLL_TOLD, is_printed && report.options->strict, NULL);
     return is_printed;
 }
 
-/* Parts of lines, whose stacks are named before the lock is taken. */
+/* Parts of a line whose stacks are named before the lock is taken. Too large for a thread's stack,
+ * so they are mapped. */
 struct parts {
     struct sc_guard_part_sites sites;
     struct sc_memory_part memory;
     struct sc_limits_part limits;
 };
 
+/* Ends the use of parts; NULL is allowed. */
 static void unmap_parts(struct parts *const *parts)
 {
     sc_pages_unmap(*parts, sizeof **parts);
 }
 
-/* Names the stacks of those parts that there are. NULL: no memory. */
+/* Names the stacks of those parts that there are, before the report's lock is taken. Returns NULL
+ * if there is none, or no memory: the line then lacks them. */
 static struct parts *name_parts(const struct sc_statement *statement,
                                 const struct sc_budget *budget,
                                 const struct sc_limit_events *limits)
@@ -626,13 +673,14 @@ static struct parts *name_parts(const struct sc_statement *statement,
     __attribute__((cleanup(unmap_parts))) struct parts *const name =                               \
         name_parts(statement, budget, limits)
 
-/* Returns the part about memory, or NULL if there is none. */
+/* Returns the part about memory, or NULL if the ledger, which accounts for memory, is off. */
 static const struct sc_memory_part *memory_of(const struct parts *parts)
 {
     return parts && parts->memory.statement ? &parts->memory : NULL;
 }
 
-/* Prints the summary on stderr, once in a process. `memory` NULL: without the lines on memory. */
+/* Prints the summary on stderr, once in a process, so the buffer is static. `memory` (NULL: none)
+ * is told with verbosity=2. */
 static void print_summary(const struct sc_summary *summary, const struct sc_memory_part *memory)
 {
     static char bytes[16 * 1024];
@@ -643,6 +691,8 @@ static void print_summary(const struct sc_summary *summary, const struct sc_memo
     write_to_stderr(&text);
 }
 
+/* Writes the report's summary line. Parts that could not be named for want of memory are left
+ * out. */
 static bool write_summary_locked(const struct sc_report_totals *totals, const struct parts *parts)
     SC_REQUIRES(report.mutex)
 {
@@ -654,7 +704,9 @@ static bool write_summary_locked(const struct sc_report_totals *totals, const st
     return write_line_locked(&line);
 }
 
-/* Writes the summary's line, once; before an exec it may be written without being the last. */
+/* Writes the summary line, and prints the summary if the process ends (`final`). Before an exec a
+ * line is written, too, since nothing else of this program may follow; it is not final. After a
+ * final one this does nothing. */
 void sc_report_summary(const struct sc_report_totals *totals)
 {
     struct sc_summary summary;
@@ -667,16 +719,16 @@ void sc_report_summary(const struct sc_report_totals *totals)
             return;
         report.summarised = totals->final;
         bool is_written = write_summary_locked(totals, parts);
-        /* A command that shows the reports itself tells what the summary would. */
-        bool is_shown = note_locked(SC_ROLL_ENDED, totals->final && is_written, NULL) &&
+        /* `safecopy run` with a format shows the reports: then nothing is printed here. */
+        bool is_shown = add_to_roll_locked(SC_ROLL_ENDED, totals->final && is_written, NULL) &&
                         report.fd >= 0 && report.options->verbosity < 2;
-        if (!totals->final || is_shown || !is_to_be_printed_locked(&summary, totals))
+        if (!totals->final || is_shown || !prepare_summary_locked(&summary, totals))
             return;
     }
     print_summary(&summary, memory_of(parts));
 }
 
-/* Writes a `memory` line. Names are found before the lock is taken. */
+/* Writes a `memory` line: who has which memory now. Without room for the names there is none. */
 void sc_report_memory(const struct sc_statement *statement)
 {
     if (!atomic_load_explicit(&report.opened, memory_order_acquire))
@@ -690,8 +742,8 @@ void sc_report_memory(const struct sc_statement *statement)
     write_line_locked(&line);
 }
 
-/* Writes the ledger's statement as JSON, for safecopy_memory(). Returns its length. Returns 0 if it
- * did not fit. */
+/* Writes what a memory line has as JSON into `bytes`, for safecopy_memory(). Returns its length; 0
+ * if it did not fit. */
 size_t sc_report_memory_text(const struct sc_statement *statement, char *bytes, size_t size)
 {
     PARTS(parts, statement, NULL, NULL);
@@ -702,8 +754,8 @@ size_t sc_report_memory_text(const struct sc_statement *statement, char *bytes, 
     return text.used;
 }
 
-/* Says on stderr that there is no memory. In one write, so that no other thread's line comes
- * between its words. */
+/* Says on stderr which allocation failed for want of memory, in one write, so that no other
+ * thread's line comes between its words. */
 static void say_oom(const struct sc_oom *oom, const struct sc_memory_part *memory)
 {
     SC_TEXT(text, 1024);
@@ -711,7 +763,8 @@ static void say_oom(const struct sc_oom *oom, const struct sc_memory_part *memor
     sc_report_say(NULL, text.bytes);
 }
 
-/* Writes an `oom` line. Names are found before the lock is taken. */
+/* Writes a line about an allocation that failed for want of memory. The stack's frames are named
+ * before the lock is taken, since that takes the loader's lock. */
 void sc_report_oom(const struct sc_oom *oom, const struct sc_statement *statement)
 {
     if (!atomic_load_explicit(&report.opened, memory_order_acquire))
@@ -729,7 +782,8 @@ void sc_report_oom(const struct sc_oom *oom, const struct sc_statement *statemen
         say_oom(oom, memory_of(parts));
 }
 
-/* Says what was found as the program aborts, once, and only if there is anything to say. */
+/* Prints the summary as the program aborts, since its end may never come; only if there is a
+ * hazard or a lost context to tell of, and the summary was not written before. */
 void sc_report_say_aborting(const struct sc_report_totals *totals)
 {
     static bool said;
@@ -742,14 +796,16 @@ void sc_report_say_aborting(const struct sc_report_totals *totals)
             (report.counts.hazards == 0 && report.postmortem.error == 0))
             return;
         said = true;
-        if (!is_to_be_printed_locked(&summary, totals))
+        if (!prepare_summary_locked(&summary, totals))
             return;
     }
     print_summary(&summary, NULL);
 }
 
-/* Makes everything begin anew in a forked child, since the report and its counts are the parent's.
- */
+/* Makes the report begin anew in a forked child, which opens its own at its first use of CUDA. The
+ * parent's file is closed here, not written. Locks are made anew: another thread of the parent may
+ * have held them. The tables of counts are emptied only if they were used, so that a fork copies
+ * no pages for nothing. */
 void sc_report_child(void)
 {
     if (report.fd >= 0 && sc_file_is_same(report.fd, &report.identity))

@@ -102,6 +102,7 @@ struct sc_report_guard {
     const struct sc_budget *budget; /* NULL: there is no guard_budget */
 };
 
+/* What the summary says besides hazards: counts that other parts of the library have kept. */
 struct sc_report_totals {
     uint64_t operations;      /* asynchronous operations on host memory that were tracked */
     uint64_t held_peak_bytes; /* most bytes of deferred frees at one time */
@@ -128,6 +129,7 @@ struct sc_report_totals {
     bool final; /* the process is ending; false: it may go on, as before exec */
 };
 
+/* How many hazards there were, by how the report counts them. */
 struct sc_report_counts {
     uint64_t hazards; /* every occurrence, equal ones included, and no advisories */
     uint64_t observed;
@@ -188,8 +190,8 @@ struct sc_oom;
 /* Writes a `memory` line with what the statement of the ledger says. */
 void sc_report_memory(const struct sc_statement *statement);
 
-/* Writes the same into `bytes`, as an object with the member `memory` alone: `{"memory":{...}}`.
- * Returns its length; 0 if it does not fit. */
+/* Writes what a `memory` line has into `bytes`, as a JSON object of one member:
+ * `{"memory":{...}}`. Returns its length; 0 if it does not fit. */
 size_t sc_report_memory_text(const struct sc_statement *statement, char *bytes, size_t size);
 
 /* Writes an `oom` line. `statement`: what the ledger held at that time. With verbosity=2 also
@@ -202,7 +204,8 @@ void sc_report_oom(const struct sc_oom *oom, const struct sc_statement *statemen
  * the library's held. */
 void sc_report_modules(void);
 
-/* Makes the process end with `exitcode` as after a hazard under strict=1, even without strict. */
+/* Makes the process end with `exitcode` as after a hazard under strict=1, even without strict. For
+ * bad options that may have meant strict=1. */
 void sc_report_fail(void);
 
 /* Stores the counts of hazards so far. */
@@ -221,7 +224,8 @@ void sc_report_summary(const struct sc_report_totals *totals);
  * the program aborts. It may catch the signal and go on. */
 void sc_report_say_aborting(const struct sc_report_totals *totals);
 
-/* Forgets, in a forked child, the parent's report, counts and file, as before the first open. */
+/* Forgets, in a forked child, the parent's report, counts and file: the child opens a report of
+ * its own. */
 void sc_report_child(void);
 
 /* Looks up the names of the frame with the return address `pc`, by dladdr. `pc` may also stand for

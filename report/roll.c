@@ -15,7 +15,8 @@
 
 #include "common/poison.h"
 
-/* One roll that SAFECOPY_RUN names. */
+/* One roll that SAFECOPY_RUN names: a memfd of `safecopy run`'s, to which each process of the run
+ * adds notes about itself. */
 struct roll {
     char path[64]; /* /proc/PID/fd/N */
     struct sc_file_identity identity;
@@ -26,6 +27,7 @@ static struct roll rolls[SC_ROLL_MAX];
 static unsigned roll_count;
 static char value_taken[SC_ROLL_VALUE_SIZE];
 
+/* Returns the word by which a note is written in the roll. */
 const char *sc_roll_word(enum sc_roll_note note)
 {
     static const char *const words[] = {"report", "latent", "observed", "failed", "lost",
@@ -34,8 +36,8 @@ const char *sc_roll_word(enum sc_roll_note note)
     return words[note];
 }
 
-/* Reads the number after the ':' at *at, and moves *at after it. Returns 0 if there is no such
- * number. */
+/* Reads the number behind the ':' at *at, and moves *at behind it. Returns 0 if there is no
+ * ':'. */
 static uint64_t take_number(const char **at)
 {
     uint64_t number = 0;
@@ -46,8 +48,8 @@ static uint64_t take_number(const char **at)
     return number;
 }
 
-/* Reads "PATH:DEVICE:INODE[:shown]" at `at`, up to a comma or the end. Returns false if it names no
- * roll. */
+/* Reads one roll of the variable, "PATH:DEVICE:INODE[:shown]", up to a comma or the end. Returns
+ * false if it names none: whoever set the variable may have written anything. */
 static bool read_roll(const char *at, struct roll *roll)
 {
     size_t length = strcspn(at, ":,");
@@ -63,7 +65,8 @@ static bool read_roll(const char *at, struct roll *roll)
     return roll->identity.inode != 0 && (*at == '\0' || *at == ',');
 }
 
-/* Takes the rolls that the variable lists, of which those that can be read are kept. */
+/* Takes the rolls that the value of SAFECOPY_RUN lists, of which those that can be read are kept.
+ * A run within a run has two. */
 void sc_roll_take(const char *value)
 {
     size_t length = value ? strlen(value) : 0;
@@ -81,13 +84,15 @@ void sc_roll_take(const char *value)
         memcpy(value_taken, value, length + 1);
 }
 
+/* Returns the value of SAFECOPY_RUN, which differs from run to run, so that a report says which
+ * run it is of; "" outside of a run. */
 const char *sc_roll_value(void)
 {
     return value_taken;
 }
 
-/* Has `fd` the very file that the variable names, without a name in any folder, of the process's
- * own user? */
+/* Does `fd` have the very file that the variable names, a memfd (a regular file without a name in
+ * any folder) of this user's? The path may lead to any file by now, which must not be written. */
 static bool is_unnamed(const struct roll *roll, int fd)
 {
     struct stat status;
@@ -95,8 +100,8 @@ static bool is_unnamed(const struct roll *roll, int fd)
            S_ISREG(status.st_mode) && status.st_nlink == 0 && status.st_uid == geteuid();
 }
 
-/* Has the file the seals and the mark of a roll? The kernel may add a seal of its own
- * (vm.memfd_noexec). */
+/* Does the file have the seals of a roll, and begin with its mark? No file of another purpose has
+ * both. Linux may add a seal of its own (vm.memfd_noexec), which does not count. */
 static bool is_marked(int fd)
 {
     enum { SEAL_EXEC = 0x20 };
@@ -106,7 +111,7 @@ static bool is_marked(int fd)
            memcmp(mark, SC_ROLL_MARK, sizeof mark) == 0;
 }
 
-/* Opens what is at the path now, if it may be the roll; else -1. */
+/* Opens what is at the roll's path now, if it is the file that the variable names; else -1. */
 static int open_if_unnamed(const struct roll *roll, int flags)
 {
     int fd = sc_file_open_existing(roll->path, flags);
@@ -116,9 +121,9 @@ static int open_if_unnamed(const struct roll *roll, int flags)
     return -1;
 }
 
-/* Opens the roll for writing. Returns -1 if the path names something else. First it is opened with
- * O_PATH, since opening alone may have an effect on another file; then for reading, to see its
- * mark; only then for writing. */
+/* Opens the roll for writing. Returns -1 if the path names something else by now. Opening alone
+ * may have an effect on another file, so it is opened with O_PATH first; then for reading, to see
+ * its mark; only then for writing. */
 static int open_roll(const struct roll *roll)
 {
     int path_only = open_if_unnamed(roll, O_PATH);
@@ -129,8 +134,9 @@ static int open_roll(const struct roll *roll)
     return is_roll ? open_if_unnamed(roll, O_WRONLY) : -1;
 }
 
-/* Adds the note to the roll. If it cannot be written, the file's mode says that the roll lacks
- * notes: RLIMIT_FSIZE limits memfds, too, and not their mode. */
+/* Adds the note to one roll. If it cannot be written (RLIMIT_FSIZE limits memfds, too), the file's
+ * mode, which has no such limit, tells the command that notes are missing. Returns whether it was
+ * written. */
 static bool append_to(const struct roll *roll, const char *note, size_t size)
 {
     int fd = open_roll(roll);
@@ -143,7 +149,8 @@ static bool append_to(const struct roll *roll, const char *note, size_t size)
     return is_noted;
 }
 
-/* Adds the note to all rolls. Returns whether a roll got it whose command shows the reports. */
+/* Adds the note, with its NUL, to all rolls. Returns whether one of them has it whose command
+ * shows the reports on stderr. */
 static bool append_to_all(const struct sc_text *text)
 {
     bool is_shown = false;
@@ -153,6 +160,8 @@ static bool append_to_all(const struct sc_text *text)
     return is_shown;
 }
 
+/* Writes a note as the command reads it: "PID STARTED WORD", and a path behind some words. A pid
+ * is used again, and pid and start together are not. */
 static void put_note(struct sc_text *text, int32_t pid, uint64_t started, enum sc_roll_note note,
                      const char *path)
 {
@@ -160,6 +169,7 @@ static void put_note(struct sc_text *text, int32_t pid, uint64_t started, enum s
                    path ? path : "");
 }
 
+/* Adds a note of this process to the rolls of the run, if it is part of one. */
 bool sc_roll_note(enum sc_roll_note note, const struct sc_path_names *names, const char *path)
 {
     if (roll_count == 0)
@@ -169,12 +179,15 @@ bool sc_roll_note(enum sc_roll_note note, const struct sc_path_names *names, con
     return append_to_all(&text);
 }
 
+/* Is the process part of a run of `safecopy run` that wants notes? */
 bool sc_roll_is_there(void)
 {
     return roll_count != 0;
 }
 
-/* Writes a note that the process was killed. errno is kept, as this may run in a signal handler. */
+/* Notes that this process sends another one of the run a signal that may end it, since that one
+ * cannot tell of its end. A process that has ended already is not noted. May run in a signal
+ * handler: errno is kept. */
 void sc_roll_note_killed(int32_t pid)
 {
     char bytes[64];
@@ -189,8 +202,9 @@ void sc_roll_note_killed(int32_t pid)
     errno = saved;
 }
 
-/* Writes a note that the library is off in this process. The path of the program is for people, and
- * may be cut. */
+/* Notes that this process would have used the driver but for mode=off, so that the command does
+ * not take its silence for a run without hazards. The program's path is for people, and may be
+ * cut. */
 void sc_roll_note_off(void)
 {
     char path[256], bytes[sizeof path + 128];

@@ -16,16 +16,19 @@
 
 #include "common/poison.h"
 
+/* Returns the "s" of a plural, or "" for one. */
 static const char *plural_s(uint64_t count)
 {
     return count == 1 ? "" : "s";
 }
 
+/* Returns the "es" of "touches", or "" for one. */
 static const char *plural_touch(uint64_t count)
 {
     return count == 1 ? "" : "es";
 }
 
+/* Returns the word for the hazard's memory: pinned, device, ... */
 static const char *kind_of(const struct sc_hazard *hazard)
 {
     return sc_hazard_buffer_kind_string(hazard->buffer_kind);
@@ -35,7 +38,8 @@ static const char *kind_of(const struct sc_hazard *hazard)
  */
 #define CALL_OF(record) (record).api, (record).runtime_api, (record).stack
 
-/* Appends "FUNCTION at PLACE", with `preposition` between them. */
+/* Appends the function that was called, `preposition`, and the place of the user's code that
+ * called it. */
 static void put_call(struct sc_text *text, const char *api, const char *runtime_api, uint32_t stack,
                      const char *preposition)
 {
@@ -67,8 +71,10 @@ static const char *verb_of(const struct sc_hazard *hazard)
     }
 }
 
-/* Appends how the event and the operation relate: "while cudaMemcpyAsync was still to read "
- * (observed), or "with nothing that waits for cudaMemcpyAsync to read " (latent). */
+/* Appends how the call that came too early relates to the operation: "while cudaMemcpyAsync was
+ * still to read " (observed: it was incomplete), or "with nothing that waits for cudaMemcpyAsync
+ * to read " (latent: it was complete, by luck). found_later: nobody saw the write, but the source
+ * was found changed. */
 static void put_relation(struct sc_text *text, const struct sc_hazard *hazard)
 {
     bool is_observed = hazard->certainty == SC_OBSERVED;
@@ -83,19 +89,20 @@ static void put_relation(struct sc_text *text, const struct sc_hazard *hazard)
     sc_text_format(text, "%s%s", is_observed ? " was still to " : " to ", verb_of(hazard));
 }
 
-/* Appends of a call that breaks a capture, which capture that is: no buffer is hurt. */
+/* Appends which capture a call breaks that no capture allows (SC3xx): no memory is hurt. */
 static void put_capture(struct sc_text *text, const struct sc_hazard *hazard)
 {
     sc_text_format(text, "while stream %#lx captures, begun by ", hazard->copy.stream);
     put_call(text, CALL_OF(hazard->copy), " at ");
 }
 
+/* Returns what a node does with memory: a copy to the device reads host memory. */
 static const char *use_of(enum sc_direction direction)
 {
     return direction == SC_H2D ? "reads " : direction == SC_D2H ? "writes " : "uses ";
 }
 
-/* Appends which node of a graph uses the memory that is gone, and who freed it. */
+/* Appends which node of a graph uses memory that is gone, and who freed it, if that is known. */
 static void put_node(struct sc_text *text, const struct sc_hazard *hazard)
 {
     sc_text_format(text, "of a graph that %s%'lu of %s memory, by ", use_of(hazard->copy.direction),
@@ -107,8 +114,10 @@ static void put_node(struct sc_text *text, const struct sc_hazard *hazard)
     put_call(text, CALL_OF(hazard->freed), " at ");
 }
 
-/* Appends what a graph does with the memory that work beside its capture has used: "ran once,
- * beside a capture whose graph has cudaMemcpyAsync on the same 4 KB of device memory". */
+/* Appends of work that ran once, at once, while its thread captured a graph, what in the graph
+ * uses the same memory: "ran once, beside a capture whose graph has cudaMemcpyAsync on the same 4
+ * KB of device memory". Launches of the graph lack that work. may_be_meant: nothing in the graph
+ * uses the memory, and a call after a launch reads it. */
 static void put_work_beside(struct sc_text *text, const struct sc_hazard *hazard)
 {
     sc_text_put(text, hazard->may_be_meant
@@ -146,6 +155,7 @@ static void put_racing_node(struct sc_text *text, const struct sc_hazard_node *n
                    node->reads ? "reads" : "writes", node->size_bytes);
 }
 
+/* Appends the call that added the node to the graph, if it was seen. */
 static void put_author(struct sc_text *text, const struct sc_hazard_node *node)
 {
     if (!node->author.api)
@@ -154,7 +164,8 @@ static void put_author(struct sc_text *text, const struct sc_hazard_node *node)
     put_call(text, CALL_OF(node->author), " at ");
 }
 
-/* Appends the two nodes of a graph that race, and the calls that added them. */
+/* Appends the two nodes of a graph that use the same bytes in no order, and the calls that added
+ * them; or, if these are not known, the call that made the graph ready to run. */
 static void put_race(struct sc_text *text, const struct sc_hazard *hazard)
 {
     sc_text_put(text, "of a graph with no order between ");
@@ -208,8 +219,8 @@ static void put_limit(struct sc_text *text, const struct sc_hazard *hazard)
     sc_call_words_put_place(text, " at ", hazard->copy.stack);
 }
 
-/* Appends what most hazards have: how the call relates to an operation, which memory that uses, and
- * where it was issued. */
+/* Appends what most hazards have: how the call relates to an operation, how much memory that uses,
+ * and where it was issued. */
 static void put_usual(struct sc_text *text, const struct sc_hazard *hazard)
 {
     put_relation(text, hazard);
@@ -217,7 +228,8 @@ static void put_usual(struct sc_text *text, const struct sc_hazard *hazard)
     sc_call_words_put_place(text, ", issued at ", hazard->copy.stack);
 }
 
-/* Appends what the event hurt, in the words for this kind of hazard. */
+/* Appends what the event (the call or access that came too early) hurt, in the words for this kind
+ * of hazard. */
 static void put_copy(struct sc_text *text, const struct sc_hazard *hazard)
 {
     if (hazard->limit.name)
@@ -238,8 +250,10 @@ static void put_copy(struct sc_text *text, const struct sc_hazard *hazard)
         put_usual(text, hazard);
 }
 
-/* Returns in words what became of the hazard: mostly by the action, in some cases by code and
- * action together. */
+/* Returns in words what the library did about the hazard: by the action, in some cases by the
+ * hazard's code, too (the rows SC_OUTCOME of hazard.def). SC402 is a graph that uses the stack of
+ * a function that has returned: if the graph writes there, a copy is written in its place, which a
+ * row cannot tell apart from a read. */
 static const char *outcome_words(const struct sc_hazard *hazard)
 {
     static const char *const outcomes[] = {
@@ -256,7 +270,7 @@ static const char *outcome_words(const struct sc_hazard *hazard)
     return outcomes[hazard->action];
 }
 
-/* Appends "1.3 ms", cut to tenths. */
+/* Appends a time as people read it: "1.3 ms", cut to tenths. */
 static void put_time(struct sc_text *text, uint64_t ns)
 {
     static const struct {
@@ -270,7 +284,8 @@ static void put_time(struct sc_text *text, uint64_t ns)
     sc_text_format(text, "%lu.%lu%s", tenths / 10, tenths % 10, units[i].name);
 }
 
-/* Appends how long the copy still ran after the event, or since when it was over. */
+/* Appends how long the copy still ran after the event, or since when it was over, as CUPTI timed
+ * it; of several equal hazards the longest time. */
 static void put_remaining(struct sc_text *text, const struct sc_hazard_counts *seen)
 {
     if (!seen->is_timed)
@@ -282,6 +297,8 @@ static void put_remaining(struct sc_text *text, const struct sc_hazard_counts *s
     sc_text_put(text, runs ? " left to run\n" : "\n");
 }
 
+/* Appends the label (a test, request or step, as the program calls it) that the hazard happened
+ * in; of several equal ones the first's. */
 static void put_label(struct sc_text *text, const struct sc_hazard_counts *seen)
 {
     if (seen->first.label[0] == '\0')
@@ -291,7 +308,8 @@ static void put_label(struct sc_text *text, const struct sc_hazard_counts *seen)
     sc_text_char(text, '\n');
 }
 
-/* Writes a hazard with its count, both calls with their places, and the outcome. */
+/* Writes for people one hazard: its code and count, the call that came too early and what it hurt,
+ * each with its place, and what the library did. */
 void sc_summary_write_hazard(struct sc_text *text, const struct sc_hazard_counts *seen)
 {
     const struct sc_hazard *hazard = &seen->first;
@@ -307,8 +325,8 @@ void sc_summary_write_hazard(struct sc_text *text, const struct sc_hazard_counts
     sc_text_format(text, "    %s\n", outcome_words(hazard));
 }
 
-/* Appends all that has no verdict: ", 12 operations not watched, 2 touches and 1 operation not
- * judged". */
+/* Appends how much got no verdict, neither correct nor a hazard: ", 12 operations not watched, 2
+ * touches and 1 operation not judged". A touch is an access by the host. */
 static void put_what_is_not_judged(struct sc_text *text, const struct sc_no_verdicts *counts)
 {
     uint64_t unwatched = sc_no_verdicts_of_unit(counts, SC_NO_VERDICT_UNWATCHED);
@@ -347,7 +365,8 @@ static void put_head(struct sc_text *text, const struct sc_summary *summary)
     sc_text_char(text, '\n');
 }
 
-/* Appends "in flight: 2 operations on 1 stream; the latest cudaMemcpyAsync at ...". */
+/* Appends what was in flight (issued, not known to be done) when the context was lost: "in flight:
+ * 2 operations on 1 stream; the latest cudaMemcpyAsync at ...". */
 static void put_in_flight(struct sc_text *text, const struct sc_postmortem_brief *brief)
 {
     sc_text_format(text, "    in flight: %u operation%s", brief->in_flight,
@@ -360,7 +379,8 @@ static void put_in_flight(struct sc_text *text, const struct sc_postmortem_brief
     sc_text_char(text, '\n');
 }
 
-/* Appends how much memory was given back before the context was lost, and the latest of it. */
+/* Appends how much memory was given back before the context was lost, and the latest: a kernel
+ * that used it afterwards may be the cause. */
 static void put_frees(struct sc_text *text, const struct sc_postmortem_brief *brief)
 {
     const struct sc_postmortem_operation *freed = &brief->freed;
@@ -375,8 +395,9 @@ static void put_frees(struct sc_text *text, const struct sc_postmortem_brief *br
     sc_text_put(text, " before\n");
 }
 
-/* Appends "a kernel that calls malloc gets NULL when the heap (8 MB) is used up: my_kernel uses it,
- * launched at ...". (%' writes bytes with their unit.) */
+/* Appends which kernel uses the device's heap, a common cause of an illegal address: "a kernel
+ * that calls malloc gets NULL when the heap (8 MB) is used up: my_kernel uses it, launched at
+ * ...". (%' writes bytes with their unit.) Nothing if none is known. */
 static void put_heap(struct sc_text *text, const struct sc_postmortem_brief *brief)
 {
     const struct sc_limit_event *user = brief->heap_user;
@@ -412,14 +433,14 @@ static void put_postmortem(struct sc_text *text, const struct sc_postmortem_brie
     put_heap(text, brief);
 }
 
-/* Does the user want to know more than what happened? */
+/* Does the user want to know more than what happened (verbosity=2)? */
 static bool tells_more(const struct sc_summary *summary)
 {
     return summary->options->verbosity >= 2;
 }
 
-/* Returns why CUPTI reported nothing, by sc_report_cupti.state, or NULL if it did, or nobody asked.
- */
+/* Returns in words why CUPTI told the library of no calls (`state` of struct sc_report_cupti);
+ * NULL: it did, or nobody asked it. */
 static const char *why_unheard(const char *state)
 {
     if (!state)
@@ -438,7 +459,8 @@ static const char *why_unheard(const char *state)
     return NULL;
 }
 
-/* Says how much the library did not see: calls that passed it by, and why CUPTI told of none. */
+/* Says how much the library did not see: driver calls that came through no wrapper, and, if the
+ * user wants to know, why CUPTI could tell of none. */
 static void put_coverage(struct sc_text *text, const struct sc_summary *summary)
 {
     const struct sc_report_totals *totals = summary->totals;
@@ -459,6 +481,7 @@ static void put_coverage(struct sc_text *text, const struct sc_summary *summary)
     sc_text_char(text, '\n');
 }
 
+/* Appends a line with the count, if it is not 0. */
 static void put_noted(struct sc_text *text, const char *words, uint64_t count)
 {
     if (count == 0)
@@ -466,7 +489,8 @@ static void put_noted(struct sc_text *text, const char *words, uint64_t count)
     sc_text_format(text, "%s%lu\n", words, count);
 }
 
-/* Says what the library did that is no hazard, each with its count. */
+/* Says what the library did or saw that is no hazard, but explains a changed time or an open
+ * question; each with its count. */
 static void put_what_was_noted(struct sc_text *text, const struct sc_summary *summary)
 {
     put_noted(text,
@@ -483,7 +507,9 @@ static void put_what_was_noted(struct sc_text *text, const struct sc_summary *su
               summary->totals->shared_memory);
 }
 
-/* Appends "guarded: 3 ranges by mprotect, 20 by userfaultfd", and why there is no userfaultfd. */
+/* Appends how often pages were protected by which mechanism: "guarded: 3 ranges by mprotect, 20 by
+ * userfaultfd", and why there is no userfaultfd. Only for users who have chosen a mechanism or
+ * want to know more. */
 static void put_guard(struct sc_text *text, const struct sc_summary *summary)
 {
     const struct sc_report_guard *guard = &summary->totals->guard;
@@ -497,8 +523,8 @@ static void put_guard(struct sc_text *text, const struct sc_summary *summary)
                    is_open ? "" : "; no userfaultfd: ", is_open ? "" : sc_userfaultfd_words(state));
 }
 
-/* Appends "guard_budget: 40 of 1000 operations guarded", and the call sites with the most unguarded
- * operations. */
+/* Appends how many operations were guarded within guard_budget, the share of time that protecting
+ * pages may take, and the call sites with most that were not. Nothing if all were. */
 static void put_budget(struct sc_text *text, const struct sc_budget *budget)
 {
     enum { SITES_SHOWN = 3 };
@@ -517,6 +543,7 @@ static void put_budget(struct sc_text *text, const struct sc_budget *budget)
     }
 }
 
+/* Warns if CUPTI dropped records of when copies ran: then some hazards have no time. */
 static void put_timeline(struct sc_text *text, const struct sc_summary *summary)
 {
     const struct sc_report_timeline *timeline = &summary->totals->timeline;
@@ -526,8 +553,8 @@ static void put_timeline(struct sc_text *text, const struct sc_summary *summary)
                        plural_s(all));
 }
 
-/* Appends a line for each reason why operations or accesses (`unit`) have no verdict. `title` is
- * written before the lines; NULL if it was written already. */
+/* Appends a line for each reason why operations or accesses (`unit`, called `noun`) got no
+ * verdict, and `title` before the first; NULL: the title is there already. */
 static void put_reasons(struct sc_text *text, const struct sc_no_verdicts *counts,
                         const char *title, enum sc_no_verdict_unit unit, const char *noun,
                         const char *plural_of(uint64_t count))
@@ -546,6 +573,8 @@ static void put_reasons(struct sc_text *text, const struct sc_no_verdicts *count
     }
 }
 
+/* Appends why operations were not watched, and why accesses and operations were not judged. The
+ * last two share one title. */
 static void put_no_verdicts(struct sc_text *text, const struct sc_no_verdicts *counts)
 {
     bool has_touches = sc_no_verdicts_of_unit(counts, SC_NO_VERDICT_TOUCHES) > 0;
@@ -556,13 +585,14 @@ static void put_no_verdicts(struct sc_text *text, const struct sc_no_verdicts *c
                 "operation", plural_s);
 }
 
-/* Did the suppression leave nothing out, because it has expired (`expired`) or though it has not?
- */
+/* Did the user's suppression leave no hazard out? With `expired` of those whose date has passed,
+ * else of the others. */
 static bool is_idle(const struct sc_suppression *entry, bool expired)
 {
     return entry->is_expired == expired && entry->used == 0;
 }
 
+/* Is there an idle suppression: expired ones with `expired`, else others? */
 static bool has_idle(bool expired)
 {
     const struct sc_suppression *entry;
@@ -573,18 +603,20 @@ static bool has_idle(bool expired)
     return false;
 }
 
+/* Has a suppression left nothing out because its date has passed? It can be removed or renewed. */
 bool sc_summary_has_expired(void)
 {
     return has_idle(/*expired*/ true);
 }
 
+/* Has a suppression left nothing out though its date has not passed? */
 bool sc_summary_has_unused(void)
 {
     return has_idle(/*expired*/ false);
 }
 
-/* Appends a line with the names of idle suppressions, if there are any: of those that have expired,
- * or of the others. */
+/* Appends a line with the names of suppressions that left nothing out, if there are any: of
+ * expired ones with `expired`, else of the others. */
 static void put_suppressions(struct sc_text *text, const char *title, bool expired)
 {
     const struct sc_suppression *entry;
@@ -599,7 +631,8 @@ static void put_suppressions(struct sc_text *text, const char *title, bool expir
     sc_text_put(text, before == title ? "" : "\n");
 }
 
-/* Says how strict=1 has decided, and what it could not judge. */
+/* Says what strict=1 has decided, what it could not judge, and with which status the process ends.
+ * If the program itself fails, its status stays. */
 static void put_verdict(struct sc_text *text, const struct sc_summary *summary)
 {
     sc_text_put(text, "  strict: ");
@@ -617,7 +650,8 @@ static void put_verdict(struct sc_text *text, const struct sc_summary *summary)
     }
 }
 
-/* Writes the whole summary for people: the hazards at their places, then what limits the result. */
+/* Writes the whole summary for people: the hazards at their places, then what limits the result,
+ * and where the report is. */
 void sc_summary_write(struct sc_text *text, const struct sc_summary *summary)
 {
     put_head(text, summary);

@@ -22,6 +22,7 @@ static unsigned entry_count;
 
 /* ---- the file ---- */
 
+/* Who is told of mistakes in the file of suppressions, and how many there were. */
 struct complaints {
     sc_options_complain *complain;
     void *context;
@@ -29,11 +30,14 @@ struct complaints {
     unsigned count;
 };
 
+/* Gives one line about a mistake to whoever loads the file. */
 static void pass_complaint(struct complaints *complaints, const struct sc_text *text)
 {
     complaints->complain(complaints->context, text->bytes);
 }
 
+/* Complains about one entry of the file (a callback of the parser's). Only COMPLAINTS_MAX entries
+ * are told of: a file of another kind would give hundreds. */
 static void say_malformed(void *context, unsigned line, unsigned column, const char *what)
 {
     struct complaints *complaints = context;
@@ -47,6 +51,7 @@ static void say_malformed(void *context, unsigned line, unsigned column, const c
     pass_complaint(complaints, &text);
 }
 
+/* Complains that the file cannot be read, and says what follows: every hazard is reported. */
 static void say_unread(struct complaints *complaints, int error)
 {
     complaints->count++;
@@ -61,8 +66,8 @@ static void say_unread(struct complaints *complaints, int error)
     pass_complaint(complaints, &text);
 }
 
-/* Reads the file into *text, memory that is never unmapped. Returns the number of bytes, or -errno.
- */
+/* Reads the file into *text, pages that are never unmapped, since entries point into them. Returns
+ * the number of bytes, or -errno. */
 static long read_file(const char *path, char **text)
 {
     struct stat status;
@@ -78,7 +83,8 @@ static long read_file(const char *path, char **text)
     return result;
 }
 
-/* Returns how many entries the text can have: one for each '{'. */
+/* Returns how many entries the text can have, for the room to parse them into: one for each '{',
+ * at most SC_SUPPRESSIONS_MAX. */
 static unsigned count_openings(const char *text, size_t size)
 {
     unsigned count = 0;
@@ -87,7 +93,8 @@ static unsigned count_openings(const char *text, size_t size)
     return count;
 }
 
-/* Reads the file once, counts its entries to make room for them, and then parses it. */
+/* Reads the file of suppressions at the start. Returns false if anything was wrong with it; its
+ * good entries apply all the same. Without the option there is nothing to do. */
 bool sc_suppressing_load(const struct sc_options *options, sc_options_complain *complain,
                          void *context)
 {
@@ -108,16 +115,19 @@ bool sc_suppressing_load(const struct sc_options *options, sc_options_complain *
     return complaints.count == 0;
 }
 
+/* Are there entries, so that hazards have to be compared with them? */
 bool sc_suppressing_is_on(void)
 {
     return entry_count > 0;
 }
 
+/* Returns the entry with this index, for who lists them with their counts; NULL past the last. */
 const struct sc_suppression *sc_suppressing_entry(unsigned index)
 {
     return index < entry_count ? &entries[index] : NULL;
 }
 
+/* Sets the counts of all entries to 0, in a forked child: they are its parent's. */
 void sc_suppressing_forget(void)
 {
     for (unsigned i = 0; i < entry_count; i++)
@@ -133,6 +143,8 @@ static struct answer {
     uint16_t entry;       /* the index of the entry that covers the hazard, + 1; 0: none does */
 } cache[CACHE_SIZE];
 
+/* Returns the slot of the cache for hazards with this code and these stacks. Another hazard may
+ * have it: the caller compares. */
 static struct answer *answer_for(const struct sc_hazard *hazard)
 {
     uint64_t hash = hazard->code;
@@ -141,6 +153,9 @@ static struct answer *answer_for(const struct sc_hazard *hazard)
     return &cache[(hash >> 32) % CACHE_SIZE];
 }
 
+/* Is it remembered from an equal hazard (same code, same stacks) which entry covers this one? Then
+ * *entry is that entry, or NULL. Naming frames and comparing them is slow, and a hazard in a loop
+ * is always the same. */
 bool sc_suppressing_recall(const struct sc_hazard *hazard, struct sc_suppression **entry)
 {
     const struct answer *answer = answer_for(hazard);
@@ -151,8 +166,9 @@ bool sc_suppressing_recall(const struct sc_hazard *hazard, struct sc_suppression
     return true;
 }
 
-/* The names of a stack's functions, each looked up when it is first asked for. A Python frame has
- * no such name: its place in `functions` holds the word that was asked for last. */
+/* The names of a stack's functions, each looked up when an entry first asks for it, as most
+ * entries end at the first frame. A Python frame has no such name: its place in `functions` holds
+ * the word that was asked for last. */
 struct names {
     const struct sc_json_lines_stack *stack;
     int memory; /* of sc_file_open_memory */
@@ -160,7 +176,8 @@ struct names {
     char functions[SC_STACK_DEPTH_MAX][SYMBOL_MAX_BYTES]; /* "": unknown */
 };
 
-/* Returns the frame's function. Looked up once for each frame: several entries may ask. */
+/* Returns the name of the frame's function, or NULL. It is looked up once, since several entries
+ * may ask: in the module's memory, or else in its file's symbol table. */
 static const char *function_of(struct names *names, unsigned index)
 {
     const struct sc_report_frame *frame = &names->stack->frames[index];
@@ -176,7 +193,8 @@ static const char *function_of(struct names *names, unsigned index)
     return function[0] != '\0' ? function : NULL;
 }
 
-/* Returns "FILE:FUNCTION" or "FILE:LINE", or NULL if it does not fit, or the line is not known. */
+/* Returns "FILE:FUNCTION" of a Python frame, or "FILE:LINE" for a pattern of sources. NULL: it
+ * does not fit, or CPython does not know the line. */
 static const char *python_word(struct names *names, unsigned index, enum sc_frame_word word)
 {
     const struct sc_python_frame *frame = &names->stack->frames[index].python;
@@ -191,8 +209,8 @@ static const char *python_word(struct names *names, unsigned index, enum sc_fram
     return text.cut || (is_line && frame->line == 0) ? NULL : text.bytes;
 }
 
-/* Implements `word` of struct sc_suppression_stack: returns the word of frame `index` that a
- * pattern of this kind is compared with. */
+/* Returns what a pattern of this kind (fun:, obj:, src:, py:) is compared with in frame `index`;
+ * NULL: the frame has no such thing. Called by the matcher, by struct sc_suppression_stack. */
 static const char *word_of(void *context, unsigned index, enum sc_frame_word word)
 {
     struct names *names = context;
@@ -211,6 +229,7 @@ static const char *word_of(void *context, unsigned index, enum sc_frame_word wor
     return NULL;
 }
 
+/* Makes of a named stack what the matcher needs. `memory`: /proc/self/mem, to read names from. */
 static struct sc_suppression_stack
 stack_with_names(struct names *names, const struct sc_json_lines_stack *stack, int memory)
 {
@@ -220,6 +239,8 @@ stack_with_names(struct names *names, const struct sc_json_lines_stack *stack, i
     return (struct sc_suppression_stack){stack->count, word_of, names};
 }
 
+/* Returns the first entry that covers the hazard, or NULL, and remembers that for equal hazards.
+ * The static names are large; the caller's lock guards them. */
 struct sc_suppression *sc_suppressing_find(const struct sc_hazard *hazard,
                                            const struct sc_json_lines_stacks *stacks)
 {

@@ -23,21 +23,25 @@ enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
 /* ---- text ---- */
 
+/* Does the character separate words? A line may end in \r\n. */
 static bool is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
+/* Is the part exactly this word? */
 static bool is_word(struct sc_part part, const char *word)
 {
     return part.length == strlen(word) && memcmp(part.bytes, word, part.length) == 0;
 }
 
+/* Returns the part without its first `at` bytes. */
 static struct sc_part rest_from(struct sc_part part, size_t at)
 {
     return (struct sc_part){part.bytes + at, part.length - at};
 }
 
+/* Returns the part without blanks at both ends. */
 static struct sc_part trim_blanks(struct sc_part part)
 {
     while (part.length > 0 && is_blank(part.bytes[0]))
@@ -63,18 +67,21 @@ static struct sc_part take_until(struct sc_part *rest, const char *separators)
     return word;
 }
 
+/* Takes the next word, which ends at a blank, off the front. */
 static struct sc_part take_word(struct sc_part *rest)
 {
     return take_until(rest, " \t\r\n");
 }
 
+/* Takes the next hazard code off the front; codes may be separated by commas. */
 static struct sc_part take_code(struct sc_part *rest)
 {
     return take_until(rest, " \t\r\n,");
 }
 
-/* Returns where in `text` the part of the pattern from `at` on, which follows a star, first may
- * match, or NULL if nowhere. */
+/* Returns the first place in `text` where the pattern from `at` on, which follows a '*', may
+ * match; NULL: nowhere. It jumps to the next occurrence of the pattern's first character instead
+ * of trying each place. */
 static const char *find_start(struct sc_part pattern, size_t at, const char *text)
 {
     if (at == pattern.length)
@@ -83,9 +90,9 @@ static const char *find_start(struct sc_part pattern, size_t at, const char *tex
     return first == '?' || first == '*' ? text : strchr(text, first);
 }
 
-/* Returns whether the text matches the pattern. After a mismatch only the last star takes one more
- * byte: if an earlier star took more, the last one would find nothing that it cannot find anyway.
- */
+/* Does the text match the pattern, in which * is any text and ? one byte? After a mismatch only
+ * the last star takes one more byte: if an earlier star took more, the last one would find nothing
+ * that it cannot find anyway. So the time is bounded by the product of the lengths. */
 bool sc_suppressions_glob(struct sc_part pattern, const char *text)
 {
     size_t at = 0, star = SIZE_MAX;
@@ -115,7 +122,8 @@ bool sc_suppressions_glob(struct sc_part pattern, const char *text)
 
 /* ---- matching ---- */
 
-/* Returns the index in `kinds` of the pattern's prefix, or KINDS if it has none. */
+/* Returns the index in `kinds` of the pattern's prefix (fun:, obj:, src:, py:); KINDS: it has
+ * none. */
 static unsigned kind_of(struct sc_part pattern)
 {
     for (unsigned i = 0; i < KINDS; i++) {
@@ -126,8 +134,8 @@ static unsigned kind_of(struct sc_part pattern)
     return KINDS;
 }
 
-/* Compares the pattern with that word of the frame which its prefix names (fun:, obj:, src:, py:).
- */
+/* Does the pattern match that property of the frame which its prefix names: fun: the function,
+ * obj: the module, src: the line, py: the Python function? Not if the property is not known. */
 bool sc_suppressions_matches(struct sc_part pattern, const struct sc_suppression_stack *stack,
                              unsigned frame)
 {
@@ -138,9 +146,9 @@ bool sc_suppressions_matches(struct sc_part pattern, const struct sc_suppression
     return word && sc_suppressions_glob(rest_from(pattern, strlen(kinds[kind].prefix)), word);
 }
 
-/* Do the patterns match the innermost frames of the stack? Frames after the last pattern do not
- * matter. After a mismatch only the last "..." skips one more frame: an earlier one that skipped
- * more would leave fewer frames to match. */
+/* Do the patterns match the stack's frames from the innermost one on? "..." stands for any number
+ * of frames; frames behind the last pattern do not matter. After a mismatch only the last "..."
+ * skips one more frame: an earlier one that skipped more would leave fewer frames to match. */
 static bool matches_stack(struct sc_part patterns, const struct sc_suppression_stack *stack)
 {
     struct sc_part behind_dots = {NULL, 0};
@@ -163,6 +171,7 @@ static bool matches_stack(struct sc_part patterns, const struct sc_suppression_s
     }
 }
 
+/* Is the hazard's code among the entry's, which may have * and ? ("SC2*")? */
 static bool has_code(struct sc_part codes, const char *code)
 {
     for (struct sc_part each = take_code(&codes); each.length > 0; each = take_code(&codes)) {
@@ -172,6 +181,8 @@ static bool has_code(struct sc_part codes, const char *code)
     return false;
 }
 
+/* Returns the entry's first pattern of a frame, other than "...". Only stacks with a frame that it
+ * matches can be covered, so the command looks for that first. */
 struct sc_part sc_suppressions_first_pattern(const struct sc_suppression *entry)
 {
     struct sc_part parts[] = {entry->copy, entry->event}, pattern = {NULL, 0};
@@ -183,6 +194,8 @@ struct sc_part sc_suppressions_first_pattern(const struct sc_suppression *entry)
     return pattern;
 }
 
+/* Does the user's entry leave out a hazard with this code and these two stacks, those of the
+ * operation and of the event? An expired one covers nothing. */
 bool sc_suppressions_covers(const struct sc_suppression *entry, const char *code,
                             const struct sc_suppression_stack *copy,
                             const struct sc_suppression_stack *event)
@@ -195,6 +208,7 @@ bool sc_suppressions_covers(const struct sc_suppression *entry, const char *code
 
 enum key { NAME, CODE, REASON, EXPIRES, COPY, EVENT, KEYS };
 
+/* Returns the name of a key of an entry; NULL past the last, for sc_nearest_word. */
 static const char *key_at(unsigned key)
 {
     static const char *const keys[] = {"name", "code", "reason", "expires", "copy", "event"};
@@ -204,6 +218,7 @@ static const char *key_at(unsigned key)
 /* Where the parser is: between entries, within one, or within a rejected one. */
 enum place { OUTSIDE, INSIDE, SKIPPING };
 
+/* The state of reading a file of suppressions, line by line. */
 struct parser {
     sc_suppressions_complain *complain;
     void *context;
@@ -218,8 +233,9 @@ struct parser {
     struct sc_part *continued;   /* the patterns to which the next line may add; NULL: none */
 };
 
-/* Complains of the entry's mistake at `at`, and has the parser skip the rest of the entry. The
- * complaint is `before`, `shown` (a piece of the file, cut and escaped) and `after`. */
+/* Complains of a mistake at `at`, and has the parser skip the rest of the entry, so that an entry
+ * gives one complaint. The complaint is `before`, `shown` (a piece of the file, cut and escaped)
+ * and `after`. */
 static void reject(struct parser *parser, const char *at, const char *before, struct sc_part shown,
                    const char *after)
 {
@@ -234,12 +250,14 @@ static void reject(struct parser *parser, const char *at, const char *before, st
     parser->place = SKIPPING;
 }
 
+/* Complains of a mistake in words alone. */
 static void reject_plainly(struct parser *parser, const char *at, const char *what)
 {
     reject(parser, at, what, (struct sc_part){NULL, 0}, "");
 }
 
-/* Does the pattern fit any code that there is? If not it is misspelt. */
+/* Does the pattern match any hazard code that there is? If not, the entry would never apply: it is
+ * misspelt. */
 static bool matches_any_code(struct sc_part pattern)
 {
     for (unsigned code = 0; code < SC_HAZARD_CODE_COUNT; code++) {
@@ -249,6 +267,7 @@ static bool matches_any_code(struct sc_part pattern)
     return false;
 }
 
+/* Rejects the entry at the first code that matches none there is. */
 static void check_codes(struct parser *parser, struct sc_part codes)
 {
     for (struct sc_part each = take_code(&codes); each.length > 0; each = take_code(&codes)) {
@@ -259,7 +278,7 @@ static void check_codes(struct parser *parser, struct sc_part codes)
     }
 }
 
-/* Complains of the first pattern that is none. */
+/* Rejects the entry at the first word that is no pattern of a frame. */
 static void check_patterns(struct parser *parser, struct sc_part patterns)
 {
     for (struct sc_part each = take_word(&patterns); each.length > 0; each = take_word(&patterns)) {
@@ -272,7 +291,7 @@ static void check_patterns(struct parser *parser, struct sc_part patterns)
 }
 
 /* Returns the number of days from 1970-01-01 to the first of the month, in the Gregorian calendar.
- * 477 leap days were before 1970. */
+ * 477 leap days were before 1970. February's own leap day counts from March on. */
 static int64_t days_before(int64_t year, unsigned month)
 {
     static const int before[] = {0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334};
@@ -302,6 +321,8 @@ static bool read_date(struct sc_part date, int64_t *day)
     return *day < next_month;
 }
 
+/* Notes whether the entry's last day is over (in UTC): it covers nothing then, and is listed as
+ * expired. */
 static void set_expiry(struct parser *parser, struct sc_part date)
 {
     int64_t last_day = 0;
@@ -310,6 +331,7 @@ static void set_expiry(struct parser *parser, struct sc_part date)
     parser->entry.is_expired = last_day < parser->now_s / S_PER_DAY;
 }
 
+/* Stores the entry's patterns for one of the two stacks. The next lines may add to them. */
 static void set_patterns(struct parser *parser, struct sc_part *into, struct sc_part patterns)
 {
     *into = patterns;
@@ -317,6 +339,8 @@ static void set_patterns(struct parser *parser, struct sc_part *into, struct sc_
     check_patterns(parser, patterns);
 }
 
+/* Stores the value of a key in the entry, or rejects the entry if the value is none. A reason that
+ * is still the suggested text says nothing, so it is refused. */
 static void set_value(struct parser *parser, enum key key, struct sc_part value)
 {
     struct sc_suppression *entry = &parser->entry;
@@ -348,6 +372,7 @@ static void set_value(struct parser *parser, enum key key, struct sc_part value)
     }
 }
 
+/* Returns the key that the word names; KEYS: none. */
 static enum key find_key(struct sc_part word)
 {
     unsigned key = 0;
@@ -356,7 +381,8 @@ static enum key find_key(struct sc_part word)
     return key;
 }
 
-/* Reads a line "KEY: VALUE" of an entry. */
+/* Reads a line "KEY: VALUE" of an entry, and rejects the entry if the key is unknown, was there
+ * before, or has no value. A byte 0 would end the text for who prints it. */
 static void read_key_line(struct parser *parser, struct sc_part line)
 {
     const char *colon = memchr(line.bytes, ':', line.length);
@@ -386,7 +412,7 @@ static void read_key_line(struct parser *parser, struct sc_part line)
     parser->keys |= 1u << key;
 }
 
-/* Ends an entry at its '}': it must have all mandatory keys, and is then kept. */
+/* Keeps the entry at its '}', if it has all mandatory keys and there is room for it. */
 static void end_entry(struct parser *parser, const char *at)
 {
     static const enum key mandatory[] = {NAME, CODE, REASON};
@@ -404,6 +430,8 @@ static void end_entry(struct parser *parser, const char *at)
     parser->entries[parser->count++] = parser->entry;
 }
 
+/* Begins an entry at its '{'. One that has no '}' before is rejected by itself, and this one is
+ * read. */
 static void begin_entry(struct parser *parser, const char *at)
 {
     if (parser->place == INSIDE)
@@ -414,8 +442,9 @@ static void begin_entry(struct parser *parser, const char *at)
     parser->entry = (struct sc_suppression){0};
 }
 
-/* Does the line only add frame patterns to the key before it? Then it is added. */
-static bool adds_patterns(struct parser *parser, struct sc_part line)
+/* Adds the line to the patterns of the key before it if it has only patterns of frames. Returns
+ * whether it does; if not, it is a line of its own. */
+static bool add_if_patterns(struct parser *parser, struct sc_part line)
 {
     struct sc_part rest = line, word = take_word(&rest);
     if (!parser->continued || (!is_word(word, "...") && kind_of(word) == KINDS))
@@ -425,7 +454,8 @@ static bool adds_patterns(struct parser *parser, struct sc_part line)
     return true;
 }
 
-/* Reads one line: the beginning or end of an entry, a key with its value, or a comment. */
+/* Reads one line: the beginning or end of an entry, a key with its value, or a comment. Lines of a
+ * rejected entry are skipped up to its '}'. */
 static void read_line(struct parser *parser, struct sc_part line)
 {
     if (is_word(line, "{")) {
@@ -439,12 +469,14 @@ static void read_line(struct parser *parser, struct sc_part line)
     } else if (parser->place == OUTSIDE) {
         reject(parser, line.bytes, "'", line,
                "' stands outside of an entry, which begins with '{'");
-    } else if (parser->place == INSIDE && !adds_patterns(parser, line)) {
+    } else if (parser->place == INSIDE && !add_if_patterns(parser, line)) {
         parser->continued = NULL;
         read_key_line(parser, line);
     }
 }
 
+/* Reads the entries of the text, line by line. Returns how many are well-formed; `complain` is
+ * told of each other one. */
 unsigned sc_suppressions_parse(const char *text, size_t size, int64_t now_s,
                                struct sc_suppression *entries, unsigned most,
                                sc_suppressions_complain *complain, void *context)

@@ -16,12 +16,14 @@ typedef ElfW(Sym) symbol_entry;
 
 enum { SYMBOLS_AT_ONCE = 128, HEAD_SIZE = 1024 };
 
+/* Reads `size` bytes of the file; false if there are fewer. */
 static bool read_exactly(int fd, void *bytes, size_t size, uint64_t offset)
 {
     return sc_file_read_at(fd, bytes, size, offset) == (long)size;
 }
 
-/* Reads our own memory at `base`, through the Linux kernel: the module may be closed meanwhile. */
+/* Reads our own memory at `base` by /proc/self/mem: another thread may close the module meanwhile,
+ * and reading it directly would raise SIGSEGV. */
 static bool read_memory(uintptr_t base, void *bytes, size_t size)
 {
     int memory = base != 0 ? sc_file_open_memory() : -1;
@@ -32,9 +34,9 @@ static bool read_memory(uintptr_t base, void *bytes, size_t size)
     return read;
 }
 
-/* Is the open file the module that is mapped at `base`? The starts of both are compared, with the
- * headers and mostly the build id: they differ if the file was replaced after it was loaded.
- * *header becomes the file's. */
+/* Is the open file the module that is mapped at `base`, and one of 64 bits? A file that was
+ * replaced after it was loaded (an update) would give wrong names. The first bytes of both are
+ * compared: they have the headers and mostly the build id. *header becomes the file's. */
 static bool is_what_is_loaded(int fd, uintptr_t base, file_header *header)
 {
     char head[HEAD_SIZE], loaded[HEAD_SIZE];
@@ -45,7 +47,8 @@ static bool is_what_is_loaded(int fd, uintptr_t base, file_header *header)
            header->e_ident[EI_CLASS] == ELFCLASS64 && header->e_shentsize == sizeof(section_header);
 }
 
-/* Returns the address, as symbols have addresses, at which the mapping begins. */
+/* Returns the address at which the mapping begins, as the file's symbols count addresses; 0 for a
+ * shared library. A frame's offset counts from there. */
 static uintptr_t first_address(int fd, const file_header *header)
 {
     ElfW(Phdr) program;
@@ -59,7 +62,7 @@ static uintptr_t first_address(int fd, const file_header *header)
     return lowest & ~((uintptr_t)getpagesize() - 1);
 }
 
-/* Finds the first section of this type. */
+/* Finds the first section of this type. False: there is none, or the file cannot be read. */
 static bool find_section(int fd, const file_header *header, uint32_t type, section_header *found)
 {
     for (unsigned i = 0; i < header->e_shnum; i++) {
@@ -72,13 +75,15 @@ static bool find_section(int fd, const file_header *header, uint32_t type, secti
     return false;
 }
 
+/* Is the symbol a function that this file has, and that contains the address? */
 static bool is_function_at(const symbol_entry *symbol, uintptr_t address)
 {
     return ELF64_ST_TYPE(symbol->st_info) == STT_FUNC && symbol->st_shndx != SHN_UNDEF &&
            address >= symbol->st_value && address - symbol->st_value < symbol->st_size;
 }
 
-/* Looks through the table for the function that contains the address. */
+/* Looks through the file's table for the function that contains the address, some entries at a
+ * time, since the thread's stack may be small. */
 static bool find_symbol(int fd, const section_header *table, uintptr_t address, symbol_entry *found)
 {
     symbol_entry symbols[SYMBOLS_AT_ONCE];
@@ -100,8 +105,8 @@ static bool find_symbol(int fd, const section_header *table, uintptr_t address, 
     return false;
 }
 
-/* Reads the symbol's name out of the table of strings. Returns false if it has none, or it does not
- * fit. */
+/* Reads the symbol's name out of the table of strings that belongs to the table of symbols
+ * (sh_link). Returns false if it has none, or it does not fit. */
 static bool read_name(int fd, const file_header *header, const section_header *table,
                       const symbol_entry *symbol, char *name, size_t size)
 {
@@ -113,8 +118,9 @@ static bool read_name(int fd, const file_header *header, const section_header *t
     return count > 0 && name[0] != '\0' && memchr(name, '\0', (size_t)count);
 }
 
-/* Finds the name of the function that the frame is in. Its return address may be the first of the
- * next function, so the byte before it is looked up. */
+/* Finds the name of the function that the frame is in. A call may be the last instruction of its
+ * function, and the return address the first of the next one: so the byte before it is looked
+ * up. */
 static bool find_in(int fd, const struct sc_report_frame *frame, char *name, size_t size)
 {
     file_header header;
@@ -128,8 +134,8 @@ static bool find_in(int fd, const struct sc_report_frame *frame, char *name, siz
            read_name(fd, &header, &table, &symbol, name, size);
 }
 
-/* Looks the symbol up in the module's file: static functions are in no table that the loader has.
- */
+/* Finds the function of a frame for which the loader has no name: static functions are only in the
+ * file's symbol table. */
 bool sc_symtab_find(const struct sc_report_frame *frame, char *name, size_t size)
 {
     char path[4096];

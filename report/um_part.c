@@ -7,6 +7,8 @@
 
 #include "common/poison.h"
 
+/* Writes page faults and moved bytes of managed memory of one device; nothing if there are
+ * none. */
 static void put_device(struct sc_text *line, const struct sc_managed_device *device,
                        unsigned number)
 {
@@ -19,6 +21,8 @@ static void put_device(struct sc_text *line, const struct sc_managed_device *dev
                     device->evicted_bytes, device->from_devices_bytes);
 }
 
+/* Appends the member `um`: how managed memory moved, and what made it slow (pages that thrash
+ * between devices, or are throttled). Nothing unless the option um is on. */
 void sc_um_part_put(struct sc_text *line, const struct sc_report_um *um)
 {
     const struct sc_managed_counts *counts = um->counts;

@@ -36,7 +36,9 @@
 
 enum { FLAGS = O_CLOEXEC | O_NONBLOCK | USER_MODE_ONLY, CHILD_STACK_BYTES = 4096 };
 
-/* Opens a descriptor by /dev/userfaultfd, if the process may. */
+/* Opens a userfaultfd descriptor by the file /dev/userfaultfd (Linux 6.1), if the process may: a
+ * seccomp filter against the system call does not stop that. Not instrumented by sanitizers, since
+ * try_in_child calls it, which may access nothing but its own stack. */
 __attribute__((no_sanitize("address", "thread", "undefined"))) static long open_by_file(void)
 {
     long file = sc_kernel_call(SYS_openat, AT_FDCWD, "/dev/userfaultfd", O_RDWR | O_CLOEXEC);
@@ -72,8 +74,9 @@ __attribute__((no_sanitize("address", "thread", "undefined"))) static int try_in
     return 0;
 }
 
-/* Does the child survive its system calls? With clone's flags no signal reports its end. If
- * somebody else has waited for the child nothing is known: false. */
+/* Does a child survive the system calls that userfaultfd needs? If not, a filter kills for them,
+ * and the process itself must not make them. With clone's flags no signal reports the child's end
+ * to the program. If the program has waited for our child by wait(-1), nothing is known: false. */
 static bool child_survives(void)
 {
     static _Alignas(16) char stack[CHILD_STACK_BYTES];
@@ -89,7 +92,7 @@ static bool child_survives(void)
     return child > 0 && ended == child && WIFEXITED(status);
 }
 
-/* Is the Linux kernel older than that version? */
+/* Is the running kernel older than that version? True also if it does not say. */
 static bool is_before(unsigned long major, unsigned long minor)
 {
     struct utsname name;
@@ -102,6 +105,8 @@ static bool is_before(unsigned long major, unsigned long minor)
 
 /* ---- opening ---- */
 
+/* Is the process's address space limited (RLIMIT_AS)? Memory that userfaultfd protects lies in 16
+ * GB of reserved addresses, which such a limit counts. */
 static bool has_limited_space(void)
 {
     struct rlimit limit;
@@ -109,7 +114,9 @@ static bool has_limited_space(void)
            limit.rlim_cur != RLIM_INFINITY;
 }
 
-/* Returns why opening failed with `error`. */
+/* Returns for the report why opening failed with `error`. With a seccomp filter an error is the
+ * filter's, but for EINVAL. Before Linux 5.11, which has the flag for faults in user mode alone, a
+ * refusal says only that the kernel is too old. */
 static enum sc_userfaultfd_state state_of(long error, bool filtered)
 {
     if (error == -EMFILE || error == -ENFILE || error == -ENOMEM)
@@ -120,7 +127,7 @@ static enum sc_userfaultfd_state state_of(long error, bool filtered)
     return forbidden && !is_before(5, 11) ? SC_USERFAULTFD_FORBIDDEN : SC_USERFAULTFD_OLD_KERNEL;
 }
 
-/* Asks for the features that we need; -errno: the Linux kernel does not know all of them. */
+/* Asks for the features that we need. -errno: Linux does not know all of them (5.19 does). */
 static long ask_for_features(long descriptor)
 {
     struct uffdio_api api = {.api = UFFD_API,
@@ -128,8 +135,10 @@ static long ask_for_features(long descriptor)
     return sc_kernel_call(SYS_ioctl, descriptor, UFFDIO_API, &api);
 }
 
-/* Opens a descriptor, or says in *state why not. Before Linux 5.16 a child that dumps core takes
- * down everybody who shares its memory, so no child can be asked there. */
+/* Opens a userfaultfd descriptor with all features, or stores in *state why not. Each step sets
+ * the state that holds if it fails. A seccomp filter may kill for the call, so a child tries
+ * first; before Linux 5.16 a child that dies so takes down all who share its memory, so the call
+ * is not made. */
 static int find_descriptor(enum sc_userfaultfd_state *state)
 {
     bool filtered = sc_kernel_is_filtered();
@@ -159,7 +168,8 @@ static int find_descriptor(enum sc_userfaultfd_state *state)
     return -1;
 }
 
-/* Keeps errno. A descriptor that could not be moved to a high number counts as none. */
+/* Opens the descriptor by which the library learns of accesses to protected pages; -1 with *state
+ * says why there is none. errno is kept. */
 int sc_userfaultfd_open(enum sc_userfaultfd_state *state)
 {
     int saved = errno;
@@ -180,16 +190,19 @@ static const struct {
 #undef X
 };
 
+/* Returns the word for the state in the report. */
 const char *sc_userfaultfd_name(enum sc_userfaultfd_state state)
 {
     return rows[state].name;
 }
 
+/* Returns the state in words for people. */
 const char *sc_userfaultfd_words(enum sc_userfaultfd_state state)
 {
     return rows[state].words;
 }
 
+/* Returns what the user can do to get a descriptor; NULL: nothing. */
 const char *sc_userfaultfd_remedy(enum sc_userfaultfd_state state)
 {
     return rows[state].remedy;

@@ -15,6 +15,7 @@ struct block {
     bool leaves; /* a free of it was begun, and the driver has not answered */
 };
 
+/* Initialises the record of device memory that the driver has handed out, in blocks. */
 int sc_allocations_init(struct sc_allocations *allocations)
 {
     *allocations = (struct sc_allocations){.made = 0};
@@ -22,25 +23,27 @@ int sc_allocations_init(struct sc_allocations *allocations)
     return sc_grid_init(&allocations->grid, &allocations->blocks, GRID_CELLS);
 }
 
+/* Returns the block of device memory with this id. */
 static struct block *block_at(struct sc_allocations *allocations, uint32_t id)
 {
     return sc_pool_at(&allocations->blocks, id);
 }
 
+/* Where the block of device memory begins. */
 static uintptr_t block_start(struct block *block)
 {
     return atomic_load_explicit(&block->node.address, memory_order_relaxed);
 }
 
-/* Takes the block out of the grid before its record is freed, since the grid reads the record. */
+/* Forgets a block. The index by address reads its record, so it leaves the index first. */
 static void remove_block(struct sc_allocations *allocations, uint32_t id)
 {
     sc_grid_remove(&allocations->grid, id);
     sc_pool_release(&allocations->blocks, id);
 }
 
-/* Removes the blocks that overlap the interval: those of one context, or with `context` 0 all of
- * them. Removes some at a time, since the grid must not change during a walk. */
+/* Forgets the blocks that overlap the interval: those of one context, or with `context` 0 all. A
+ * few at a time, since the index must not change during a walk. */
 static void remove_overlapping(struct sc_allocations *allocations, uintptr_t address,
                                size_t size_bytes, uint32_t context)
 {
@@ -59,8 +62,8 @@ static void remove_overlapping(struct sc_allocations *allocations, uintptr_t add
     } while (count == REMOVED_AT_ONCE);
 }
 
-/* Blocks that are known at these addresses were freed without the library seeing it, so they are
- * removed. */
+/* The driver has handed out a block. Blocks that are known at these addresses were freed unseen, so
+ * they are forgotten. */
 void sc_allocations_add(struct sc_allocations *allocations, uintptr_t address, size_t size_bytes,
                         uint32_t context, uint32_t origin)
 {
@@ -80,7 +83,7 @@ void sc_allocations_add(struct sc_allocations *allocations, uintptr_t address, s
     sc_grid_insert(&allocations->grid, id);
 }
 
-/* Returns the block as callers get it: a copy of its members. */
+/* Returns the block as callers get it: a copy, since they read it without the lock. */
 static struct sc_allocation copy_members(struct sc_allocations *allocations, uint32_t id)
 {
     struct block *block = block_at(allocations, id);
@@ -93,6 +96,7 @@ static struct sc_allocation copy_members(struct sc_allocations *allocations, uin
     };
 }
 
+/* Returns the block of device memory that contains the address; one of size 0 if none is known. */
 struct sc_allocation sc_allocations_find(struct sc_allocations *allocations, uintptr_t address)
 {
     SC_ASSERT_GUARDED(&allocations->blocks);
@@ -100,24 +104,28 @@ struct sc_allocation sc_allocations_find(struct sc_allocations *allocations, uin
     return id ? copy_members(allocations, id) : (struct sc_allocation){0};
 }
 
+/* Returns which call made the block at the address, for reports; 0: not known. */
 uint32_t sc_allocations_origin(struct sc_allocations *allocations, uintptr_t address)
 {
     return sc_allocations_find(allocations, address).origin;
 }
 
+/* Could a free name this address? Not if it lies within a block that begins elsewhere. */
 bool sc_allocations_may_begin_at(struct sc_allocations *allocations, uintptr_t address)
 {
     const struct sc_allocation block = sc_allocations_find(allocations, address);
     return block.size_bytes == 0 || block.address == address;
 }
 
+/* Returns the size of the block that begins at the address; 0: none is known to begin there. */
 size_t sc_allocations_block_bytes(struct sc_allocations *allocations, uintptr_t address)
 {
     const struct sc_allocation block = sc_allocations_find(allocations, address);
     return block.address == address ? block.size_bytes : 0;
 }
 
-/* Marks the block as being freed, so that no other thread can begin to free it as well. */
+/* A call is about to free the block at this address. No other thread can begin that as well
+ * (`leaves`) until the driver has answered. */
 struct sc_allocation sc_allocations_begin_free(struct sc_allocations *allocations,
                                                uintptr_t address)
 {
@@ -130,7 +138,8 @@ struct sc_allocation sc_allocations_begin_free(struct sc_allocations *allocation
     return copy_members(allocations, id);
 }
 
-/* Compares the block's serial number, which tells it from a newer block at the same address. */
+/* The driver has answered the free. It may have handed the memory out again on another thread
+ * before that: the block's serial number tells it from a newer one at the same address. */
 bool sc_allocations_end_free(struct sc_allocations *allocations,
                              const struct sc_allocation *allocation, bool freed)
 {
@@ -144,7 +153,8 @@ bool sc_allocations_end_free(struct sc_allocations *allocations,
     return true;
 }
 
-/* Removes the block at once: for a free whose answer the driver has given already. */
+/* Forgets the block at once, for a free that the driver has answered already. Returns its size; 0:
+ * not known. */
 size_t sc_allocations_free(struct sc_allocations *allocations, uintptr_t address)
 {
     const struct sc_allocation block = sc_allocations_begin_free(allocations, address);
@@ -153,6 +163,7 @@ size_t sc_allocations_free(struct sc_allocations *allocations, uintptr_t address
     return block.size_bytes;
 }
 
+/* A context has ended, and its device memory with it: forgets its blocks. */
 void sc_allocations_remove_of_context(struct sc_allocations *allocations, uint32_t context)
 {
     SC_ASSERT_GUARDED(&allocations->blocks);

@@ -42,10 +42,12 @@ void sc_allocations_add(struct sc_allocations *allocations, uintptr_t address, s
 /* Returns the block that contains the address, or one of size 0 if none is known. */
 struct sc_allocation sc_allocations_find(struct sc_allocations *allocations, uintptr_t address);
 
-/* Returns the origin of the block that contains the address, or 0 if no block is known there. */
+/* Returns the origin (the call that made it, with its stack) of the block of device memory that
+ * contains the address; 0: no block is known there. */
 uint32_t sc_allocations_origin(struct sc_allocations *allocations, uintptr_t address);
 
-/* Returns true if a block begins at the address, and also if no known block contains it. */
+/* Returns false only if the address lies within a known block that begins elsewhere, so that no
+ * free can name it. */
 bool sc_allocations_may_begin_at(struct sc_allocations *allocations, uintptr_t address);
 
 /* Returns the size of the block that begins at the address, or 0 if no block is known to begin

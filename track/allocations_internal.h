@@ -1,4 +1,5 @@
-/* The record of all blocks (track/allocations.h), for their module and for the tracker. */
+/* The record of all blocks of device memory that the driver has handed out (track/allocations.h),
+ * for their module and for the tracker. */
 
 /* Terms (docs/glossary.md):
  *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock

@@ -7,8 +7,10 @@
 /* Times, as seconds or as parts of a second. */
 enum { BURSTS_PER_SECOND = 1, DEBT_SECONDS = 10, REFUSED_MAXES_PER_SECOND = 4, PROBES_MAX = 16 };
 
-/* Initialises the budget. `left` counts ticks times SC_BUDGET_WHOLE, so that `share` is what one
- * tick earns. */
+/* Initialises the budget: how much time may be spent on protecting pages. `left` counts ticks times
+ * SC_BUDGET_WHOLE, so that `share` is what one tick earns. At most a second's earnings are saved
+ * (`burst`), at most ten seconds' owed (`debt`), and no call site goes unprotected for more than a
+ * quarter of a second. */
 void sc_budget_start(struct sc_budget *budget, uint32_t share, uint64_t ticks_per_second,
                      uint64_t now)
 {
@@ -22,14 +24,15 @@ void sc_budget_start(struct sc_budget *budget, uint32_t share, uint64_t ticks_pe
 
 /* ---- sites ---- */
 
+/* Spreads the keys of call sites (addresses or small numbers) over the table. */
 static uint64_t hash_key(uint64_t key)
 {
     key *= UINT64_C(0x9e3779b97f4a7c15);
     return key ^ key >> 32;
 }
 
-/* Finds or creates the record of the call site. If PROBES_MAX places are taken, returns the one
- * that all further sites share. */
+/* Returns the record of the call site, made if it is new. If all of its PROBES_MAX places are
+ * taken, returns the record that further sites share. */
 static struct sc_budget_site *find_locked(struct sc_budget *budget, uint64_t key, uint32_t stack)
     SC_REQUIRES(budget->lock)
 {
@@ -49,9 +52,9 @@ static struct sc_budget_site *find_locked(struct sc_budget *budget, uint64_t key
 
 /* ---- time ---- */
 
-/* Adds the time that was earned since the last call, and subtracts the time that guarding took.
- * `now` may be earlier than the last call's, as the clocks of two processors may differ a little.
- */
+/* Adds the time that was earned since the last call, and subtracts what protecting pages took
+ * meanwhile, within the limits of saving and owing. `now` may be earlier than at the last call, as
+ * the clocks of two processors may differ a little. */
 static void earn_locked(struct sc_budget *budget, uint64_t now) SC_REQUIRES(budget->lock)
 {
     SC_ASSERT_HELD(&budget->lock);
@@ -66,8 +69,8 @@ static void earn_locked(struct sc_budget *budget, uint64_t now) SC_REQUIRES(budg
 
 /* ---- turns ---- */
 
-/* Records that a site's operation was refused (not guarded). Sites that were guarded in this round
- * then wait for it. */
+/* An operation of the site is not protected. Sites that had their turn in this round then wait for
+ * this one. A site that had its own turn, or is counted already, changes nothing. */
 static void count_refusal_locked(struct sc_budget *budget, struct sc_budget_site *site)
     SC_REQUIRES(budget->lock)
 {
@@ -80,15 +83,15 @@ static void count_refusal_locked(struct sc_budget *budget, struct sc_budget_site
     budget->refused_sites++;
 }
 
-/* Has the site been refused for so long that it is guarded on credit? */
+/* Has the site been refused for so long that its operation is protected on credit, so that no site
+ * is left out for good? */
 static bool was_refused_too_long(const struct sc_budget *budget, const struct sc_budget_site *site)
 {
     return site->refused_since && budget->now - site->refused_since > budget->refused_max_ticks;
 }
 
-/* Returns whether it is the site's turn, and begins a new round if that is due. If the site had its
- * turn in this round, a new round begins, unless a refused site still waits and the round is not
- * too long. */
+/* Is it the site's turn? Sites take turns in rounds: one that had its turn waits for refused ones,
+ * unless the round lasts too long; then a new round begins here. */
 static bool take_turn_locked(struct sc_budget *budget, const struct sc_budget_site *site)
     SC_REQUIRES(budget->lock)
 {
@@ -103,8 +106,8 @@ static bool take_turn_locked(struct sc_budget *budget, const struct sc_budget_si
     return true;
 }
 
-/* Returns true at random, in half of the cases, for a site that was refused, which then gives up
- * this chance: operations that alternate at one site are all guarded at some time. */
+/* Gives up, in half of the cases, the chance of a site that was refused. Else, of two operations
+ * that alternate at one site, always the same one might be protected. */
 static bool is_skipped_at_random_locked(struct sc_budget *budget, const struct sc_budget_site *site)
     SC_REQUIRES(budget->lock)
 {
@@ -114,8 +117,9 @@ static bool is_skipped_at_random_locked(struct sc_budget *budget, const struct s
     return site->refused_since && budget->random_state >> 63;
 }
 
-/* May an operation of this site be guarded? Yes for a site's first operations, and for a site that
- * was refused for too long; otherwise if time is left and it is the site's turn. */
+/* Is an operation of this site to be protected? The first ones of each site are, so that every
+ * mistake has a chance; then those of a site that was refused too long; else as time and turns
+ * allow. */
 static bool allows_locked(struct sc_budget *budget, struct sc_budget_site *site)
     SC_REQUIRES(budget->lock)
 {
@@ -127,7 +131,8 @@ static bool allows_locked(struct sc_budget *budget, struct sc_budget_site *site)
             take_turn_locked(budget, site));
 }
 
-/* Decides whether this operation is guarded, and counts it for its call site. */
+/* Decides whether the pages of this operation are protected, within the time that the option
+ * guard_budget leaves, and counts it for its call site. */
 bool sc_budget_allows(struct sc_budget *budget, uint64_t key, uint32_t stack, uint64_t now)
 {
     SC_LOCKED_BRIEFLY(&budget->lock);
@@ -149,14 +154,14 @@ bool sc_budget_allows(struct sc_budget *budget, uint64_t key, uint32_t stack, ui
 
 /* ---- what reports read ---- */
 
-/* Sites with more unguarded operations come first. */
+/* Sorts sites for the report: those with more unprotected operations come first. */
 static bool comes_before(const struct sc_budget_site *a, const struct sc_budget_site *b)
 {
     return a->operations - a->guarded > b->operations - b->guarded;
 }
 
-/* Inserts the site into the sorted list of at most `room` sites. Returns how many there are then.
- */
+/* Inserts the site into the sorted list of at most `room` sites, where it pushes out the last one
+ * if the list is full. Returns how many there are then. */
 static unsigned insert_site(struct sc_budget_site *sites, unsigned count, unsigned room,
                             const struct sc_budget_site *site)
 {
@@ -170,7 +175,8 @@ static unsigned insert_site(struct sc_budget_site *sites, unsigned count, unsign
     return count < room ? count + 1 : count;
 }
 
-/* Sums up what was guarded, and finds the call sites with most unguarded operations. */
+/* For the report: sums up what was protected, and finds the call sites with the most operations
+ * that were not. */
 unsigned sc_budget_read(const struct sc_budget *budget, struct sc_budget_site *totals,
                         struct sc_budget_site *sites, unsigned room)
 {

@@ -1,5 +1,5 @@
-/* Decides which operations are guarded if only a share of the time may be spent on guarding (option
- * guard_budget).
+/* Decides which operations are guarded (their pages protected against early accesses) if only a
+ * share of the time may be spent on that (option guard_budget).
  *
  * The budget is a token bucket. Time is earned at the rate of the share as time passes, and the
  * time that guarding took is subtracted. At most one second's earnings are saved, and at most ten
@@ -35,11 +35,13 @@
 enum { SC_BUDGET_FIRST = 32, SC_BUDGET_SITES = 1024, SC_BUDGET_WHOLE = 10000 };
 
 struct sc_budget_site {
-    uint64_t key;           /* 0: the entry is free */
-    uint32_t stack;         /* 0: not known */
-    uint32_t round;         /* the round in which it was guarded last */
-    uint32_t refused_in;    /* the last round in which it was refused */
-    uint64_t refused_since; /* since when it has been refused; 0: it was not */
+    uint64_t key;   /* 0: the entry is free */
+    uint32_t stack; /* 0: not known */
+    /* the round (in which each call site has a turn) in which it was guarded last */
+    uint32_t round;
+    /* the last round in which an operation of it was not guarded for want of time or turn */
+    uint32_t refused_in;
+    uint64_t refused_since; /* since when no operation of it was guarded; 0: the last one was */
     uint64_t operations, guarded;
 };
 
@@ -66,7 +68,7 @@ void sc_budget_start(struct sc_budget *budget, uint32_t share, uint64_t ticks_pe
  * the call site, not 0. `stack`: the call's stack id, for the summary. */
 bool sc_budget_allows(struct sc_budget *budget, uint64_t key, uint32_t stack, uint64_t now);
 
-/* Subtracts the time that guarding has taken. */
+/* Subtracts from the budget the time that protecting and unprotecting pages has taken. */
 static inline void sc_budget_charge(struct sc_budget *budget, uint64_t ticks)
 {
     atomic_fetch_add_explicit(&budget->unpaid, ticks, memory_order_relaxed);

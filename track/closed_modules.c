@@ -9,14 +9,15 @@
 
 #include "common/poison.h"
 
-/* A word consists of the mark, the number of the module, and the offset of the instruction. The
- * mark makes it an address that no processor accepts. */
+/* A word stands in a stored stack for a return address in a module that was closed: the mark, the
+ * number of the module, and the offset of the instruction. The mark makes it an address that no
+ * processor accepts. */
 enum { MARK = 0xC0E, MARK_SHIFT = 52, NUMBER_SHIFT = 40, MODULES_MAX = 1 << 12 };
 
 static _Atomic(const char *) paths[MODULES_MAX];
 
-/* Returns a copy of the path in pages of its own, which stay for ever, or NULL if there is no
- * memory. */
+/* Returns a copy of the path, in pages that stay for ever; NULL: no memory. malloc must not be
+ * called here. */
 static const char *copy_path(const char *path)
 {
     size_t size_bytes = strlen(path) + 1;
@@ -26,8 +27,9 @@ static const char *copy_path(const char *path)
     return copy;
 }
 
-/* Returns the index of the path in `paths`, where it is added if it is new. MODULES_MAX: there is
- * no room. Without a lock: whoever sets the first free entry has added its path. */
+/* Returns the number of the module's path, added if it is new; MODULES_MAX: there is no room.
+ * Without a lock: whoever sets the first free entry has added its path, and another thread finds it
+ * there. A copy that was not needed is unmapped. */
 static unsigned path_index(const char *path)
 {
     const char *added = NULL, *known;
@@ -46,7 +48,9 @@ static unsigned path_index(const char *path)
     return i;
 }
 
-/* First asks whether any stored stack has a return address there: only then the path is copied. */
+/* A module is being closed by dlclose: replaces return addresses in stored stacks that lie there,
+ * since other code may be loaded there. Most modules are in no stack, so that is asked first (word
+ * 0), before the path is copied. */
 void sc_closed_modules_note(const char *path, uintptr_t start, uintptr_t end)
 {
     unsigned number = sc_stacks_replace_frames(start, end, 0) ? path_index(path) : MODULES_MAX;
@@ -55,9 +59,8 @@ void sc_closed_modules_note(const char *path, uintptr_t start, uintptr_t end)
                                  (uint64_t)MARK << MARK_SHIFT | (uint64_t)number << NUMBER_SHIFT);
 }
 
-/* Reads the module's path and the offset from a word that stands for a frame of a closed module: it
- * has MARK in its high bits, then the module's index, then the offset. Returns false for any other
- * word. */
+/* Decodes a word of a stack that stands for an address in a closed module. Returns false for any
+ * other word. */
 bool sc_closed_modules_frame(const void *word, const char **path, uintptr_t *offset)
 {
     uint64_t bits = (uint64_t)word;

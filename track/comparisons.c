@@ -14,8 +14,9 @@
 
 enum { MOST_BYTES = 1 << 20, LOOKS_MAX = 1024, SPINS = 100 };
 
-/* Is it worth comparing the operation's source without the lock? It has to be large and readable,
- * and only the host may have changed it. */
+/* Is it worth comparing the operation's source with its snapshot without the lock? It has to be
+ * large, contiguous and directly readable, changed by nobody but the host (`stable`), and neither
+ * compared already nor being compared by another thread. */
 static bool is_worth_comparing_unlocked(struct sc_inflight *inflight, const struct sc_op *op)
 {
     const struct sc_op_info *info = &op->info;
@@ -26,8 +27,8 @@ static bool is_worth_comparing_unlocked(struct sc_inflight *inflight, const stru
            sc_source_copies_can_read(inflight, info, info->shape.address, size_bytes);
 }
 
-/* Adds the operation to the list, and marks it as being compared, so that nobody drops it
- * meanwhile. */
+/* Lists the operation, and marks it as being compared: who wants to drop it, or to protect its
+ * source against reading, waits then. */
 static void begin_comparison(struct sc_inflight *inflight, struct sc_comparisons *comparisons,
                              struct sc_op *op)
 {
@@ -43,13 +44,16 @@ static void begin_comparison(struct sc_inflight *inflight, struct sc_comparisons
     };
 }
 
+/* Sets the flag by which a wait for the stream sees whether it has to look for large sources
+ * (memory that copies read) to compare before it takes the lock. */
 static void set_has_large_sources(struct sc_stream *stream, bool has_some)
 {
     atomic_store_explicit(&stream->has_large_sources, has_some, memory_order_relaxed);
 }
 
-/* Lists operations of the stream that the point covers, in their order, until a limit is reached.
- * If some were not checked, the stream's flag `has_large_sources` stays set. */
+/* Lists operations of the stream that the point (work issued so far) covers (they are done), in
+ * their order, up to a limit: others wait for what is listed. If some were not looked at, the
+ * stream's flag has_large_sources stays set, and the caller comes again. */
 static void list_stream(struct sc_inflight *inflight, struct sc_stream *stream,
                         const struct sc_point *point, struct sc_comparisons *comparisons)
 {
@@ -73,7 +77,8 @@ static void list_stream(struct sc_inflight *inflight, struct sc_stream *stream,
     }
 }
 
-/* Lists operations of all streams that the point covers. */
+/* Lists large sources (memory that copies read) of all operations that the point (the work that the
+ * host has waited for) covers, and finds out anew whether any stream has large sources left. */
 static void list_all_streams(struct sc_inflight *inflight, const struct sc_point *point,
                              struct sc_comparisons *comparisons)
 {
@@ -89,7 +94,9 @@ static void list_all_streams(struct sc_inflight *inflight, const struct sc_point
     atomic_store_explicit(&inflight->order->has_large_sources, any, memory_order_relaxed);
 }
 
-/* Mostly the point is of one stream, whose list is then the only one to be searched. */
+/* The host has waited for the point (work issued so far): lists large sources that can be compared
+ * before the lock is taken to note that. Mostly the point is of one stream, and only that one is
+ * looked at. */
 void sc_comparisons_begin(struct sc_inflight *inflight, const struct sc_point *point,
                           struct sc_comparisons *comparisons)
 {
@@ -101,7 +108,8 @@ void sc_comparisons_begin(struct sc_inflight *inflight, const struct sc_point *p
         list_all_streams(inflight, point, comparisons);
 }
 
-/* Lists the sources to compare before an equal copy replaces their operation. */
+/* An equal operation is about to replace this one: lists its source, if it is large, to be compared
+ * before. */
 void sc_comparisons_begin_equal(struct sc_inflight *inflight, const struct sc_op_info *info,
                                 struct sc_comparisons *comparisons)
 {
@@ -111,8 +119,9 @@ void sc_comparisons_begin_equal(struct sc_inflight *inflight, const struct sc_op
         begin_comparison(inflight, comparisons, sc_inflight_op(inflight, id));
 }
 
-/* Makes the comparisons that were listed, without the lock. After each, its operation may be
- * compared by others again. */
+/* Compares the listed sources (memory that copies read) with their snapshots, without the lock.
+ * After each comparison the operation may be dropped by others, so its record is not touched again.
+ */
 void sc_comparisons_make(struct sc_inflight *inflight, struct sc_comparisons *comparisons)
 {
     for (unsigned i = 0; i < comparisons->count; i++) {
@@ -123,7 +132,8 @@ void sc_comparisons_make(struct sc_inflight *inflight, struct sc_comparisons *co
     }
 }
 
-/* Is the record still of the same issue of the operation, with the same snapshot? */
+/* Is the record still of the operation that was compared? Another thread may have issued it again,
+ * with another snapshot, or dropped it, before the lock was taken again. */
 static bool is_same_issue(const struct sc_comparison *one)
 {
     const struct sc_op_info *info = &one->op->info;
@@ -131,8 +141,8 @@ static bool is_same_issue(const struct sc_comparison *one)
            info->slot && info->slot->bytes == one->copy;
 }
 
-/* Skips operations that were issued again meanwhile, since their sources may have other bytes by
- * now. */
+/* Stores the results with the operations, so that they are not compared again under the lock.
+ * Operations that were issued again meanwhile are left out: the result was of other bytes. */
 void sc_comparisons_end(struct sc_inflight *inflight, const struct sc_comparisons *comparisons)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
@@ -145,14 +155,16 @@ void sc_comparisons_end(struct sc_inflight *inflight, const struct sc_comparison
     }
 }
 
-/* Forgets the results that say "equal". A source that differs was overwritten, and stays so. */
+/* Forgets results of comparisons that say "equal": the host may change the source after them, so it
+ * is compared again when the copy is done. One that differs was overwritten, and that stays so. */
 void sc_comparisons_discard(const struct sc_comparisons *comparisons)
 {
     for (unsigned i = 0; i < comparisons->count; i++)
         comparisons->of[i].op->looked &= comparisons->of[i].op->differs;
 }
 
-/* Spins at first, and then sleeps, so that a thread of lower priority gets on. */
+/* One round of a wait for another thread, under the lock. Spins at first, and then sleeps, so that
+ * a thread of lower priority gets on. The sleep is a system call of our own, past the hooks. */
 static void wait_a_moment(unsigned round)
 {
     const struct timespec moment = {.tv_nsec = 20 * 1000};
@@ -160,12 +172,16 @@ static void wait_a_moment(unsigned round)
         sc_kernel_call(SYS_nanosleep, &moment, NULL);
 }
 
+/* Waits, under the lock, until no thread compares the operation's source: some tens of microseconds
+ * at most. */
 void sc_comparisons_await_op(struct sc_op *op)
 {
     for (unsigned i = 0; atomic_load_explicit(&op->comparing, memory_order_acquire); i++)
         wait_a_moment(i);
 }
 
+/* Waits, under the lock, until no thread compares any source: memory is about to go, or to become
+ * unreadable. */
 void sc_comparisons_await_all(struct sc_inflight *inflight)
 {
     SC_ASSERT_GUARDED(&inflight->ops);

@@ -10,7 +10,6 @@
 
 /* Terms (docs/glossary.md):
  *   in flight: issued, and the host does not know yet that it is done
- *   known done: waited for by the program, itself or by something behind it
  *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
  *   point: all work issued on a stream so far, with what that work had waited for (its clock)
  *   slot: the place of one snapshot in staging memory
@@ -49,8 +48,8 @@ struct sc_comparisons {
     struct sc_comparison of[SC_COMPARISONS_MAX];
 };
 
-/* Returns false only if no stream of the point has a source in flight that is large enough to be
- * compared without the lock. Lock-free. */
+/* Asked after a wait for the point (work issued so far). Returns false only if none of its streams
+ * has a source in flight that is large enough to be compared without the lock. Lock-free. */
 static inline bool sc_comparisons_may_be_needed(struct sc_order *order,
                                                 const struct sc_point *point)
 {
@@ -78,8 +77,9 @@ static inline void sc_comparisons_note_issued(struct sc_inflight *inflight,
         sc_comparisons_note_large_source(inflight, info->ticket.stream);
 }
 
-/* Lists operations that the point covers and whose sources are large, at most SC_COMPARISONS_MAX,
- * and keeps them until sc_comparisons_make has compared them. Under the lock. */
+/* Lists operations that the point covers (the host has just waited for it) and whose sources are
+ * large, at most SC_COMPARISONS_MAX, and keeps them from being dropped until sc_comparisons_make
+ * has compared them. Under the lock. */
 void sc_comparisons_begin(struct sc_inflight *inflight, const struct sc_point *point,
                           struct sc_comparisons *comparisons);
 
@@ -92,11 +92,12 @@ void sc_comparisons_begin_equal(struct sc_inflight *inflight, const struct sc_op
  * counts as holding a lock of the library's from sc_comparisons_begin until this returns. */
 void sc_comparisons_make(struct sc_inflight *inflight, struct sc_comparisons *comparisons);
 
-/* Stores the results in those operations that were not issued again meanwhile. Under the lock. */
+/* Stores the results of the comparisons in those operations that were not issued again meanwhile,
+ * so that their sources are not compared under the lock. Under the lock. */
 void sc_comparisons_end(struct sc_inflight *inflight, const struct sc_comparisons *comparisons);
 
-/* Drops the results, so that the operations are compared again when they are known done. Under the
- * lock. */
+/* Drops results that say "equal", since the program may change the source after them: the
+ * operations are compared again when the host knows them to be done. Under the lock. */
 void sc_comparisons_discard(const struct sc_comparisons *comparisons);
 
 /* Waits until no thread compares the operation's source. Called under the lock, so that no thread

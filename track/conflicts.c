@@ -20,27 +20,30 @@ struct conflict_visit {
 
 /* ---- the rule ---- */
 
-/* Does the operation write the memory that it is recorded for? On device memory, unless it is known
- * to only read. */
+/* Does the operation write the memory that it is recorded for? On device memory yes, unless it is
+ * known to only read. */
 static bool writes(const struct sc_op_info *info)
 {
     return info->kind == SC_DEVICE ? !sc_ops_merely_reads(info)
                                    : sc_direction_writes_host(info->direction);
 }
 
-/* May the two disturb each other? A prefetch moves pages and changes no byte, so it disturbs
- * nothing. */
+/* May the two disturb each other? Two reads do not, and a prefetch moves pages and changes no byte.
+ */
 static bool either_writes_memory(const struct sc_op_info *a, const struct sc_op_info *b)
 {
     return (writes(a) || writes(b)) && a->direction != SC_PREFETCH && b->direction != SC_PREFETCH;
 }
 
+/* Do both use a common byte, and does one of them write it? Their order is not looked at. */
 bool sc_conflicts_share_written_byte(const struct sc_op_info *one, const struct sc_op_info *other)
 {
     return either_writes_memory(one, other) &&
            sc_shapes_folded_touch(&one->shape, &one->fold, &other->shape, &other->fold);
 }
 
+/* Is the later operation, which is not issued yet, ordered after the earlier one: by its stream, or
+ * by what else it will come after (`after`)? */
 bool sc_conflicts_is_ordered_after(struct sc_order *order, const struct sc_op_info *later,
                                    const struct sc_ticket *earlier)
 {
@@ -49,7 +52,8 @@ bool sc_conflicts_is_ordered_after(struct sc_order *order, const struct sc_op_in
 }
 
 /* Is the later operation certain to come after the earlier one? On stream 0 it is an action of the
- * host, and comes after what the host knows to be done. */
+ * host, and comes after what the host knows to be done; an allocation in flight does not forbid it.
+ */
 static bool is_ordered(struct sc_order *order, const struct sc_op_info *later,
                        const struct sc_op_info *earlier)
 {
@@ -58,16 +62,17 @@ static bool is_ordered(struct sc_order *order, const struct sc_op_info *later,
     return sc_conflicts_is_ordered_after(order, later, &earlier->ticket);
 }
 
-/* Has a kernel's flag told the host that the operation is done? If so, the host may use the memory,
- * and nothing conflicts. Flags say nothing of device memory. */
+/* May the host have learnt of the operation's end by a flag (a word in memory that a kernel sets)?
+ * Then it may use the memory, and nothing conflicts. On device memory the host polls nothing. */
 static bool has_told_by_flag(struct sc_inflight *inflight, uint32_t id)
 {
     return sc_inflight_op(inflight, id)->info.kind != SC_DEVICE &&
            sc_kernel_flags_may_show_done(inflight, id);
 }
 
-/* Adds the earlier operation to the list. If only operations to be waited for are wanted, skips one
- * that is complete or whose source is copied. Without a list, ends the search. */
+/* Lists the earlier operation, which conflicts. If the host only wants to know what to wait for
+ * (`awaited`), leaves out one that is complete, or of which the device reads a snapshot. Without a
+ * list the search ends here. */
 static void add_conflict(struct conflict_visit *search, const struct sc_op_info *earlier)
 {
     bool is_done =
@@ -78,8 +83,9 @@ static void add_conflict(struct conflict_visit *search, const struct sc_op_info 
         sc_ops_add(search->found, earlier);
 }
 
-/* Adds the operation if it conflicts with the later one. Returns false if the search is over, so
- * that the walk over the operations ends. */
+/* Does this earlier operation conflict with the later one: another stream, a common byte that one
+ * writes, an order that is known and not certain, and no flag of a kernel? Returns false if the
+ * search is over, so that the walk ends. */
 static bool check_one_op(struct conflict_visit *search, uint32_t id)
 {
     struct sc_order *order = search->inflight->order;
@@ -96,12 +102,13 @@ static bool check_one_op(struct conflict_visit *search, uint32_t id)
 
 /* ---- where it looks ---- */
 
+/* How many operations in flight lie in the range (host memory known to the driver). */
 static uint32_t op_count(const struct sc_range *range)
 {
     return atomic_load_explicit(&range->op_count, memory_order_relaxed);
 }
 
-/* Visits the operations in the list of the range. */
+/* Looks at all operations of the range (a piece of host memory that the driver knows). */
 static void visit_range_ops(struct sc_inflight *inflight, const struct sc_range *range,
                             struct conflict_visit *search)
 {
@@ -110,7 +117,8 @@ static void visit_range_ops(struct sc_inflight *inflight, const struct sc_range 
         check_one_op(search, id);
 }
 
-/* Visits the operations in the grids whose hulls overlap that of the later operation. */
+/* Looks at the operations whose bytes may overlap the later operation's, by the indexes by address.
+ */
 static void visit_grid_ops(struct sc_grid *grid, struct sc_grid *behind,
                            struct conflict_visit *search)
 {
@@ -120,9 +128,9 @@ static void visit_grid_ops(struct sc_grid *grid, struct sc_grid *behind,
             return;
 }
 
-/* Visits operations on host memory that may use the same bytes. These are in the same range, or in
- * no range if theirs was removed. So the two lists are walked, unless looking them up by address
- * would visit fewer records. */
+/* Looks at operations on host memory that may use the same bytes. They are in the same range (host
+ * memory known to the driver), or in no range if theirs was removed. Both lists are walked, unless
+ * the indexes by address have fewer cells to visit. */
 static __attribute__((noinline)) void visit_host_ops(const struct sc_range *range,
                                                      const struct sc_range *no_range,
                                                      struct conflict_visit *search)
@@ -140,7 +148,9 @@ static __attribute__((noinline)) void visit_host_ops(const struct sc_range *rang
     }
 }
 
-/* Visits the operations in the range of the later one, and those in no range. */
+/* Looks at the operations in the later one's range (host memory known to the driver), and at those
+ * in no range. If it is in no range itself, both are one list, which is not walked twice. An
+ * operation without bytes meets nothing. */
 static void visit_host(struct conflict_visit *search)
 {
     static const struct sc_range nothing;
@@ -153,8 +163,8 @@ static void visit_host(struct conflict_visit *search)
         visit_host_ops(range, no_range, search);
 }
 
-/* Finds the operations that conflict with `info`: those on device memory by address, those on host
- * memory by their range. */
+/* Finds the operations in flight that conflict with `info`. Returns true if the search ended at the
+ * first one (`found` NULL). */
 bool sc_conflicts_search(struct sc_inflight *inflight, const struct sc_op_info *info, bool awaited,
                          struct sc_ops *found)
 {

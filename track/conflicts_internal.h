@@ -20,8 +20,9 @@
 
 struct sc_ops;
 
-/* Returns false only if no operation in flight conflicts with `info`. Quick: compares the counts of
- * operations on the range of `info`, and of operations that lie on no range. */
+/* Returns false only if no operation in flight conflicts with `info` (uses a common byte, writes or
+ * is written, in no certain order). Quick: looks at the counts of operations on the range of
+ * `info`, and of operations in no range. */
 static inline bool sc_conflicts_are_possible(struct sc_inflight *inflight,
                                              const struct sc_op_info *info)
 {

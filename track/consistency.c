@@ -13,12 +13,13 @@
 
 #include "common/poison.h"
 
-/* Reads a number that only grows under the lock. */
+/* Reads a number that only grows; the lock is held. */
 static uint64_t read_number(const _Atomic uint64_t *number)
 {
     return atomic_load_explicit(number, memory_order_relaxed);
 }
 
+/* Reads a count; the lock is held. */
 static uint32_t read_count(const _Atomic uint32_t *count)
 {
     return atomic_load_explicit(count, memory_order_relaxed);
@@ -26,7 +27,8 @@ static uint32_t read_count(const _Atomic uint32_t *count)
 
 /* ---- operations ---- */
 
-/* Asserts that the operation's neighbours in its range's list link back to it. */
+/* Asserts that the operation's neighbours in its range's list link back to it, and that the range's
+ * counts are possible. */
 static void check_range_links(struct sc_inflight *inflight, uint32_t id)
 {
     const struct sc_op *op = sc_inflight_op(inflight, id);
@@ -66,6 +68,7 @@ static void check_stream_links(struct sc_inflight *inflight, uint32_t id)
                                      : stream->last_op));
 }
 
+/* Asserts what holds of an operation's record after it was added, moved or issued again. */
 void sc_consistency_of_op(struct sc_inflight *inflight, uint32_t id)
 {
     const struct sc_op *op = sc_inflight_op(inflight, id);
@@ -80,6 +83,8 @@ void sc_consistency_of_op(struct sc_inflight *inflight, uint32_t id)
     check_busy_links(inflight, op->info.ticket.stream);
 }
 
+/* Asserts that the range's list of operations is linked in both directions, and that the counts
+ * kept of it are right. */
 void sc_consistency_of_range(struct sc_inflight *inflight, uint32_t id)
 {
     const struct sc_range *range = sc_inflight_range(inflight, id);
@@ -99,6 +104,8 @@ void sc_consistency_of_range(struct sc_inflight *inflight, uint32_t id)
     SC_ASSERT(sources == read_count(&range->source_count));
 }
 
+/* Asserts that the stream's list of operations is linked in both directions, and that those which
+ * were seen complete come first, up to `first_open`. */
 void sc_consistency_of_stream(struct sc_inflight *inflight, uint32_t id)
 {
     const struct sc_stream *stream = sc_order_stream(inflight->order, id);
@@ -119,6 +126,8 @@ void sc_consistency_of_stream(struct sc_inflight *inflight, uint32_t id)
 
 /* ---- order ---- */
 
+/* Asserts that the stream's numbers and ties fit together: nothing is known done that was not
+ * issued, and a call sees by a bit what it may come after. */
 void sc_consistency_of_order(struct sc_order *order, uint32_t id)
 {
     struct sc_stream *stream = sc_order_stream(order, id);
@@ -142,7 +151,8 @@ void sc_consistency_of_order(struct sc_order *order, uint32_t id)
 
 /* ---- holds ---- */
 
-/* Returns how many bytes count for the hold: none if the memory stays the program's. */
+/* Returns how many bytes count for the hold (memory kept after a free): none if the memory stays
+ * the program's. */
 static uint64_t held_bytes(const struct sc_hold *hold)
 {
     return hold->kind == SC_HOLD_WAIT || hold->kind == SC_HOLD_UNREGISTER
@@ -173,7 +183,8 @@ void sc_consistency_of_holds(struct sc_holds *holds)
 
 /* ---- graphs ---- */
 
-/* Counts the graph's uses, and asserts that its counts are equal to that. */
+/* Counts the graph's uses (of memory by nodes) by kind, and asserts that the counts kept of them
+ * are right. A hole is the empty place of a dropped use. */
 static void check_uses(const struct sc_graph *graph)
 {
     uint32_t freed = 0, stacks = 0, holes = 0, of_device = 0, addresses = 0;
@@ -196,8 +207,8 @@ static void check_uses(const struct sc_graph *graph)
     SC_ASSERT(addresses == graph->address_count);
 }
 
-/* Asserts that each use in the list belongs to this interval and links back to the use before it.
- */
+/* Asserts that each use (of a piece of memory by a node) in the list belongs to this interval (a
+ * piece of memory), and links back to the use before it. */
 static void check_interval_links(const struct sc_graph *graph, uint32_t first, uint32_t interval)
 {
     uint32_t count = 0, previous = 0;
@@ -210,6 +221,7 @@ static void check_interval_links(const struct sc_graph *graph, uint32_t first, u
     SC_ASSERT(count > 0);
 }
 
+/* Asserts that the graph's counts are right, and its lists linked in both directions. */
 void sc_consistency_of_graph(struct sc_graphs *graphs, const struct sc_graph *graph)
 {
     uint32_t count = 0, previous = 0;
@@ -225,7 +237,8 @@ void sc_consistency_of_graph(struct sc_graphs *graphs, const struct sc_graph *gr
 
 /* ---- spans ---- */
 
-/* Asserts that the list has only unapplied spans, and counts them. */
+/* Asserts that each span (a run of protected pages) of the list waits for its system call, and
+ * counts the spans: all, those that forbid reading, and those that have ended. */
 static void check_unapplied_list(struct sc_spans *spans, uint32_t first, uint32_t *count,
                                  uint32_t *hiding, uint32_t *dead)
 {
@@ -239,6 +252,7 @@ static void check_unapplied_list(struct sc_spans *spans, uint32_t first, uint32_
     }
 }
 
+/* Asserts that the counts of spans (runs of pages to be protected) are those of the lists. */
 void sc_consistency_of_spans(struct sc_spans *spans)
 {
     uint32_t count = 0, hiding = 0, dead = 0;
@@ -251,8 +265,7 @@ void sc_consistency_of_spans(struct sc_spans *spans)
     }
     SC_ASSERT(count == read_count(&spans->unapplied_count));
     SC_ASSERT(hiding == spans->unreadable_unapplied);
-    /* Besides these there are spans that have ended and are due, or of which the kernel was told.
-     */
+    /* Other spans have ended, and a thread makes their system call or has just made it. */
     SC_ASSERT(spans->live + dead <= spans->pool.live);
     SC_ASSERT(spans->live + dead <= read_count(&spans->busy));
     SC_ASSERT(spans->unreadable_unapplied <= spans->unreadable);

@@ -34,19 +34,22 @@ void sc_consistency_of_op(struct sc_inflight *inflight, uint32_t op);
  * memory), and its counts. */
 void sc_consistency_of_range(struct sc_inflight *inflight, uint32_t range);
 
-/* Checks the stream's list of operations, in which retained ones come first. */
+/* Checks the stream's list of operations, in which those that were seen complete (retained) come
+ * first. */
 void sc_consistency_of_stream(struct sc_inflight *inflight, uint32_t stream);
 
-/* Checks the stream's numbers. */
+/* Checks that the stream's numbers and ties fit together: what is done was issued, and so on. */
 void sc_consistency_of_order(struct sc_order *order, uint32_t stream);
 
-/* Checks the list of holds, and the sum of their bytes. */
+/* Checks the list of holds (memory kept after a free), and the sum of their bytes. */
 void sc_consistency_of_holds(struct sc_holds *holds);
 
-/* Checks the counts of the graph's uses, its holes, and the lists of its intervals. */
+/* Checks the counts of the graph's uses (what one node does with one piece of memory), of the empty
+ * places in their list, and the lists of uses by memory. */
 void sc_consistency_of_graph(struct sc_graphs *graphs, const struct sc_graph *graph);
 
-/* Checks the lists of unapplied spans, and their counts. */
+/* Checks the lists of spans (runs of pages) whose system call is still to be made, and their
+ * counts. */
 void sc_consistency_of_spans(struct sc_spans *spans);
 
 #endif

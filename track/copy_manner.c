@@ -54,21 +54,22 @@ static const enum cell cells[][SC_PLACES][SC_PLACES] =
             },
 };
 
-/* Returns the place of memory as the driver treats it: for a device that works with pageable memory
- * itself nothing is staged. */
+/* Returns where the memory lies as the driver treats it: a device that reads pageable memory itself
+ * needs no staging, and treats that as locked memory. */
 static enum sc_copy_place real_place(const struct sc_copy_case *asked, enum sc_copy_place place)
 {
     bool is_staged = place == SC_PLACE_PAGEABLE || place == SC_PLACE_MANAGED_AS_HOST;
     return asked->in_place && is_staged ? SC_PLACE_LOCKED : place;
 }
 
+/* Looks up how the driver makes the copy, in the table of the call. */
 static struct sc_copy_manner manner_at(enum sc_copy_call call, const struct sc_copy_case *asked)
 {
     return manners[cells[call][real_place(asked, asked->src)][real_place(asked, asked->dst)]];
 }
 
-/* Returns how an asynchronous copy treats its memory. A large source in pageable memory is staged
- * when the stream reaches the copy, and the call waits until then. */
+/* How does the driver make an asynchronous copy? A large source in pageable memory is staged when
+ * the stream reaches the copy, and the call waits until then. */
 static struct sc_copy_manner async_manner(const struct sc_copy_case *asked)
 {
     struct sc_copy_manner manner = manner_at(SC_COPY_ASYNC, asked);
@@ -77,15 +78,15 @@ static struct sc_copy_manner async_manner(const struct sc_copy_case *asked)
     return manner;
 }
 
-/* Is the copy small enough that this driver stages its source in the call? */
+/* Is the copy of a batch small enough that this driver stages its source in the call? */
 static bool is_batched(const struct sc_copy_case *asked)
 {
     return asked->size_bytes <= BATCHED_BYTES_MAX;
 }
 
-/* Returns how a copy of a batch treats its memory. For large copies, and for devices that use
- * pageable memory directly, the contract of the access order decides, and not what this driver
- * does. */
+/* How does the driver make a copy of a batch (cuMemcpyBatchAsync)? For large copies, and for
+ * devices that use pageable memory directly, the contract of the access order decides: what this
+ * driver does there a later one may not. */
 static struct sc_copy_manner batch_manner(const struct sc_copy_case *asked)
 {
     struct sc_copy_manner manner = manner_at(asked->call, asked);
@@ -94,8 +95,8 @@ static struct sc_copy_manner batch_manner(const struct sc_copy_case *asked)
     return manner.read == SC_TAKEN && !is_batched(asked) ? manners[LATE] : manner;
 }
 
-/* Returns how the copy treats its memory. A launch treats the copy of a graph's node as an
- * asynchronous call on the stream. */
+/* How does the driver make the copy: when does it read and write, and does the call wait? A launch
+ * makes the copy of a node as an asynchronous call on its stream would. */
 struct sc_copy_manner sc_copy_manner_of(const struct sc_copy_case *asked)
 {
     switch (asked->call) {

@@ -72,7 +72,7 @@ struct sc_copy_manner sc_copy_manner_of(const struct sc_copy_case *asked);
  * contract promises that it has read it by then. */
 bool sc_copy_manner_breaks_promise(const struct sc_copy_case *asked);
 
-/* Returns the place of host memory of this kind. */
+/* Returns which of these places host memory of this kind is for the driver. */
 static inline enum sc_copy_place sc_copy_manner_place(enum sc_buffer_kind kind)
 {
     if (kind == SC_MANAGED)

@@ -15,22 +15,26 @@
 
 enum { DROPPED_AT_ONCE = 32, RETIRED_AT_ONCE = 4 };
 
+/* What is recorded of the operation with this id. */
 static struct sc_op_info *info_at(struct sc_inflight *inflight, uint32_t id)
 {
     return &sc_inflight_op(inflight, id)->info;
 }
 
-/* All operations on device memory, the latest first. */
+/* Returns the record in whose list all operations on device memory are, the latest first. */
 static const struct sc_range *device_list(struct sc_inflight *inflight)
 {
     return sc_inflight_range(inflight, inflight->device_memory);
 }
 
+/* How many operations on device memory are recorded. */
 static uint32_t count_ops(struct sc_inflight *inflight)
 {
     return atomic_load_explicit(&device_list(inflight)->op_count, memory_order_relaxed);
 }
 
+/* Does the host know the operation to be done? Then nothing conflicts with it, and it can be
+ * forgotten. */
 static bool is_known_done(struct sc_inflight *inflight, const struct sc_op_info *info)
 {
     return sc_order_known_done(inflight->order, &info->ticket);
@@ -38,7 +42,8 @@ static bool is_known_done(struct sc_inflight *inflight, const struct sc_op_info 
 
 /* ---- what a later one stands for ---- */
 
-/* Does the outer operation use all bytes of the inner one? */
+/* Does the outer operation use all bytes of the inner one? So if both have the same rows, or the
+ * outer one has no gaps and covers the inner one. */
 static bool contains_bytes(const struct sc_op_info *outer, const struct sc_op_info *inner)
 {
     size_t offset = inner->shape.address - outer->shape.address;
@@ -50,13 +55,15 @@ static bool contains_bytes(const struct sc_op_info *outer, const struct sc_op_in
                      inner_bytes <= outer_bytes - offset);
 }
 
-/* A merely possible operation cannot stand for one that is certain to take place. */
+/* Is the later operation as certain to take place as the earlier one? One that a launch may leave
+ * out cannot stand for one that takes place. */
 static bool is_as_certain(const struct sc_op_info *later, const struct sc_op_info *earlier)
 {
     return !(later->unsure & ~earlier->unsure & SC_UNSURE_LEFT_OUT);
 }
 
-/* May the later operation replace the earlier one (track/device.h)? Then whatever is unordered with
+/* May the later operation stand for the earlier one, which is forgotten then? It has to come after
+ * it, use all of its bytes, write if it writes, and be as certain. Then whatever is unordered with
  * the earlier one is unordered with the later one, too. */
 static bool may_replace(struct sc_inflight *inflight, const struct sc_op_info *later,
                         const struct sc_op_info *earlier)
@@ -66,8 +73,8 @@ static bool may_replace(struct sc_inflight *inflight, const struct sc_op_info *l
            sc_conflicts_is_ordered_after(inflight->order, later, &earlier->ticket);
 }
 
-/* Drops operations at these bytes that are done, or that `later` replaces. Further ones than
- * DROPPED_AT_ONCE are dropped with the next operation there. */
+/* Forgets operations at these bytes that are done, or that `later` stands for. A few at a time: the
+ * next operation there forgets more. */
 static void drop_replaced_ops(struct sc_inflight *inflight, const struct sc_op_info *later)
 {
     uint32_t found[DROPPED_AT_ONCE];
@@ -84,8 +91,8 @@ static void drop_replaced_ops(struct sc_inflight *inflight, const struct sc_op_i
         sc_inflight_free_record(inflight, found[i]);
 }
 
-/* Drops the oldest operations that are done. If the index is full, also drops one that is not,
- * which is counted as not judged. */
+/* Forgets the oldest operations that are done. If the index is full also one that is not, of which
+ * conflicts would be missed: that is counted as not judged. */
 static void retire_oldest(struct sc_inflight *inflight)
 {
     for (unsigned i = 0; i < RETIRED_AT_ONCE && device_list(inflight)->last_op; i++) {
@@ -99,7 +106,9 @@ static void retire_oldest(struct sc_inflight *inflight)
     }
 }
 
-/* Adds the operation, and makes room for it before: drops what is done, and what it replaces. */
+/* Records an operation on device memory; one without bytes conflicts with nothing. First forgets
+ * operations that are done, and earlier ones that this one can stand for, since whatever conflicts
+ * with them conflicts with it: so a loop over one buffer takes one record. */
 void sc_device_add(struct sc_inflight *inflight, const struct sc_op_info *info)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
@@ -114,8 +123,8 @@ void sc_device_add(struct sc_inflight *inflight, const struct sc_op_info *info)
     SC_ASSERT(count_ops(inflight) <= SC_DEVICE_OPS_MAX);
 }
 
-/* Returns the stream's next older operation with a number above `number`, or NULL if there is none.
- * `*id`: the operation that was returned last, 0 at first. */
+/* Returns the stream's next older operation with a number above `number`; NULL: none. *id: the one
+ * that was returned last, 0 at first. The list has all streams' operations, the latest first. */
 static struct sc_op_info *next_behind(struct sc_inflight *inflight, uint32_t stream,
                                       uint64_t number, uint32_t *id)
 {
@@ -126,8 +135,9 @@ static struct sc_op_info *next_behind(struct sc_inflight *inflight, uint32_t str
     return info && info->ticket.number > number ? info : NULL;
 }
 
-/* Marks the order of the stream's operations after this number as unknown: a wait for the host
- * comes before them, whose end the library does not see. */
+/* A launch has host nodes whose runs cannot be matched with it: the order of the stream's
+ * operations with larger numbers is unknown, since the host may order them with other work unseen.
+ */
 void sc_device_mark_unseen(struct sc_inflight *inflight, uint32_t stream, uint64_t number)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
@@ -136,8 +146,8 @@ void sc_device_mark_unseen(struct sc_inflight *inflight, uint32_t stream, uint64
         info->unsure |= SC_UNSURE_WAITS;
 }
 
-/* Undoes that for the operations that were issued at `ticks`, since they do not come after the
- * wait. */
+/* Undoes that mark for the operations that were issued at `ticks`: a launch has turned out to have
+ * no wait before them that is not seen. */
 void sc_device_clear_unseen(struct sc_inflight *inflight, uint32_t stream, uint64_t number,
                             uint64_t ticks)
 {
@@ -150,9 +160,9 @@ void sc_device_clear_unseen(struct sc_inflight *inflight, uint32_t stream, uint6
 
 /* ---- memory that comes or goes ---- */
 
-/* Drops the operations on this memory, since they would otherwise conflict with uses of the next
- * memory at the same address. Drops some at a time, since the grid must not change during a walk.
- */
+/* The driver has handed out this memory, or taken it back: forgets the operations there, which
+ * would conflict with uses of the next memory at the address. A few at a time, since the index must
+ * not change during a walk. */
 void sc_device_forget(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
@@ -170,7 +180,8 @@ void sc_device_forget(struct sc_inflight *inflight, uintptr_t address, size_t si
     } while (count == DROPPED_AT_ONCE);
 }
 
-/* Returns the context whose memory and work it is: of a green context its primary one. */
+/* Returns the context whose memory and work it is: of a green context (a part of a device) its
+ * primary one. */
 static uint32_t primary_context(struct sc_order *order, uint32_t context)
 {
     uint32_t primary = context ? sc_order_stream(order, context)->primary : 0;
@@ -189,7 +200,8 @@ static bool is_issued_in(struct sc_inflight *inflight, const struct sc_op_info *
     return false;
 }
 
-/* Walks over all operations on device memory. */
+/* A copy between contexts has ordered all later work of these contexts after their earlier work:
+ * forgets that work's operations, with which nothing conflicts any more. */
 void sc_device_forget_of_contexts(struct sc_inflight *inflight, const uint32_t *contexts,
                                   unsigned count)
 {

@@ -29,7 +29,7 @@ struct sc_device_use {
     enum sc_device_access access : 8;
     uint8_t unsure;  /* SC_UNSURE_LEFT_OUT if a launch may leave the operation out; else 0 */
     uint32_t origin; /* the call that allocated the memory (track/origins.h); 0: not known yet */
-    uint32_t fill;   /* what a memset writes, as a word */
+    uint32_t fill;   /* what a memset writes, as a word of four bytes (sc_device_use_fill) */
 };
 
 /* The word that a memset writes: its value, repeated to fill four bytes. `size_bytes`: the size of
@@ -72,13 +72,13 @@ static inline bool sc_device_use_may_write(const struct sc_device_use *writer,
 
 enum { SC_DEVICE_USES_MAX = 2 };
 
-/* The uses of a copy or memset. */
+/* What a copy or memset does with device memory: at most its source and its target. */
 struct sc_device_uses {
     unsigned count;
     struct sc_device_use of[SC_DEVICE_USES_MAX];
 };
 
-/* Adds a use, unless it has no bytes. */
+/* Adds what a copy or memset does with one piece of device memory, unless that has no bytes. */
 static inline void sc_device_uses_add(struct sc_device_uses *uses, const struct sc_device_use *use)
 {
     if (uses->count < SC_DEVICE_USES_MAX && sc_shape_hull_bytes(&use->shape) != 0)

@@ -14,9 +14,9 @@
 
 #include "common/poison.h"
 
-/* An event's record. `handle` is the event's handle. It also has the bit WIDE, which no handle has,
- * if the point says more than a number of its stream. In a spare record, `handle` is what the pool
- * keeps there, which is no event's handle. */
+/* An event's record. `handle` is the event's handle, with the bit WIDE, which no handle has, if the
+ * point says more than a number of its stream. In a record that no event has, `handle` is what the
+ * pool keeps there. */
 struct record {
     _Atomic uintptr_t handle;
     struct sc_brief_lock lock;
@@ -28,14 +28,16 @@ _Static_assert(SC_CHECKS_ON || sizeof(struct record) == 64,
 
 #define WIDE ((uintptr_t)1 << 63)
 
+/* Initialises the records of what events stand for. 0 or -ENOMEM. */
 int sc_events_init(struct sc_events *events)
 {
     sc_pool_init(&events->records, sizeof(struct record));
     return sc_handles_init(&events->records_of);
 }
 
-/* Stores the handle last, with a bit that says whether the point is wide (more than one number of
- * one stream): readers without the tracker's lock look at that first. */
+/* Stores the event's handle, with the bit WIDE if its point (work issued so far) is more than a
+ * number of one stream. get_or_set_number compares this one word to know both that the record is
+ * the event's and that the point is a mere number. */
 static void set_handle(struct record *record, uintptr_t event)
 {
     const struct sc_point *point = &record->point;
@@ -43,8 +45,9 @@ static void set_handle(struct record *record, uintptr_t event)
     atomic_store_explicit(&record->handle, event | (is_wide ? WIDE : 0), memory_order_relaxed);
 }
 
-/* Finds and locks the event's record. Returns NULL if there is none. Another thread may give the
- * record to another event before the lock is taken, so its handle is compared afterwards. */
+/* Finds and locks the event's record; NULL: there is none. The look-up takes no lock, so another
+ * thread may give the record to another event before it is locked: the handle is compared
+ * afterwards. */
 static inline struct record *lock_record(struct sc_events *events, uintptr_t event) SC_UNFOLLOWED
 {
     struct record *record = sc_handle_pointer(sc_handles_get(&events->records_of, event));
@@ -57,7 +60,8 @@ static inline struct record *lock_record(struct sc_events *events, uintptr_t eve
     return NULL;
 }
 
-/* Reads the point under the lock of the event's record. */
+/* Copies the point (work issued so far) under the lock of the event alone. A clock (what was waited
+ * for on other streams) in it stays valid for who has the tracker's lock. */
 bool sc_events_point(struct sc_events *events, uintptr_t event,
                      struct sc_point *point) SC_UNFOLLOWED
 {
@@ -68,7 +72,8 @@ bool sc_events_point(struct sc_events *events, uintptr_t event,
     return record;
 }
 
-/* A point without a clock needs no reference, so the event's lock is enough. */
+/* True: the point (work issued so far) has no clock (what was waited for on other streams), so
+ * nothing of it is counted under the tracker's lock, and it is the caller's. */
 bool sc_events_plain_point(struct sc_events *events, uintptr_t event, struct sc_point *point)
 {
     sc_events_point(events, event, point);
@@ -97,8 +102,8 @@ static inline uint64_t later_time(const struct sc_point *former, uint32_t stream
     return is_later ? former->work_ticks : ticks;
 }
 
-/* Stores the point in the record. If the record has a later point already, stores only the time of
- * the last work. */
+/* Stores the point (work issued so far) in the event's record, unless the record has a later point
+ * already. The time of the last work is stored in any case (later_time). */
 static void store_point(struct record *record, uintptr_t event, const struct sc_point *point)
 {
     uint64_t work_ticks = later_time(&record->point, point->stream, point->work_ticks);
@@ -108,8 +113,9 @@ static void store_point(struct record *record, uintptr_t event, const struct sc_
     set_handle(record, event);
 }
 
-/* Stores the point of the event. A point with a clock (`joined`) needs the tracker's lock, since
- * references to clocks are counted under it. */
+/* Stores the point (work issued so far) that an event was recorded with, under the event's lock
+ * alone. That is not enough for a point with a clock (what was waited for on other streams), new or
+ * replaced, since references to clocks are counted under the tracker's lock. */
 bool sc_events_set_plain(struct sc_events *events, uintptr_t event,
                          const struct sc_point *point) SC_UNFOLLOWED
 {
@@ -123,8 +129,8 @@ bool sc_events_set_plain(struct sc_events *events, uintptr_t event,
     return is_plain;
 }
 
-/* Ends get_or_set_simple where another thread waits for the record's lock. Its rare endings are
- * functions of their own, so that its usual way saves no registers for them. */
+/* The end of get_or_set_simple if another thread has begun to wait for the record's lock. A
+ * function of its own, so that the usual way saves no registers for it. */
 static __attribute__((noinline)) bool wake_and_leave(struct record *record, bool is_done)
 {
     sc_brief_lock_wake(&record->lock);
@@ -132,14 +138,17 @@ static __attribute__((noinline)) bool wake_and_leave(struct record *record, bool
     return is_done;
 }
 
-/* Ends get_or_set_simple where a signal handler has left something to be done after the lock. */
+/* The end of get_or_set_simple if a signal handler, which met the thread in a lock, has left
+ * something to be done after it. A function of its own, so that the usual way saves no registers
+ * for it. */
 static __attribute__((noinline)) bool have_left(bool is_done)
 {
     sc_library_lock_run_on_leave();
     return is_done;
 }
 
-/* Sets the number of a point that says nothing else, and so stays plain. */
+/* Sets the number that an event stands for, in a point (work issued so far) that says nothing else.
+ * Two threads may record the event on one stream at once: the larger number stays. */
 static inline void set_plain_number(struct sc_point *point, const struct sc_event_number *number)
 {
     point->work_ticks = later_time(point, number->stream, number->work_ticks);
@@ -149,9 +158,9 @@ static inline void set_plain_number(struct sc_point *point, const struct sc_even
     point->number = number->number;
 }
 
-/* Gets or sets the number that the event stands for. Returns false if the record is another
- * event's, or if its point names more than one number of one stream, which only the tracker's lock
- * may change. */
+/* Gets or sets the number that the event stands for. Returns false if the record is another event's
+ * by now, or its point (work issued so far) is more than a number: `handle` has the bit WIDE then,
+ * and only the tracker's lock allows a change. */
 static inline bool get_or_set_number(struct record *record, uintptr_t event,
                                      struct sc_event_number *number, bool sets)
 {
@@ -165,8 +174,9 @@ static inline bool get_or_set_number(struct record *record, uintptr_t event,
     return true;
 }
 
-/* Reads or sets the event's number under its lock, which is taken by one atomic exchange. Returns
- * false if that is not possible, as where another thread wants the lock. */
+/* Reads or sets the event's number under the event's lock, which is taken by one atomic exchange
+ * and never waited for. Returns false if the short way is not open: the first guess meets no
+ * record, another thread has the lock, or the point (work issued so far) is more than a number. */
 static inline __attribute__((always_inline)) bool get_or_set_simple(struct sc_events *events,
                                                                     uintptr_t event,
                                                                     struct sc_event_number *number,
@@ -186,6 +196,8 @@ static inline __attribute__((always_inline)) bool get_or_set_simple(struct sc_ev
     return sc_library_lock_leave_first() ? have_left(is_done) : is_done;
 }
 
+/* The short way to set the point (work issued so far) of an event that was recorded on a stream
+ * which waits for no other. */
 bool sc_events_set_simple(struct sc_events *events, uintptr_t event, uint32_t stream,
                           uint64_t number, uint64_t work_ticks)
 {
@@ -193,13 +205,17 @@ bool sc_events_set_simple(struct sc_events *events, uintptr_t event, uint32_t st
     return get_or_set_simple(events, event, &as, /*sets=*/true);
 }
 
+/* The short way to read the point (work issued so far) of an event. An event without a stream was
+ * never recorded. */
 bool sc_events_get_simple(struct sc_events *events, uintptr_t event, struct sc_event_number *number)
 {
     return get_or_set_simple(events, event, number, /*sets=*/false) && number->stream;
 }
 
-/* Gives the record to the event (or to none, with 0), and stores the point, whose reference it
- * takes over. */
+/* Gives the record to the event (or to none, with 0), and stores the point (work issued so far),
+ * whose reference it takes over. If both points are of the same number, two threads have recorded
+ * the event at once, and what either had waited for is joined. The reference of the point that is
+ * not kept is released. */
 static void reassign_record(struct record *record, struct sc_order *order, uintptr_t event,
                             struct sc_point *point)
 {
@@ -214,8 +230,9 @@ static void reassign_record(struct record *record, struct sc_order *order, uintp
     sc_order_release_point(order, &left);
 }
 
-/* Takes an unused record for the event. Returns NULL if there is no memory. Its lock is not
- * initialised, since another thread may still be about to lock it for a former event. */
+/* Takes an unused record for the event, and makes it known by the handle. Returns NULL if there is
+ * no memory. The record's lock is not initialised, since another thread may be about to take it for
+ * a former event. */
 static struct record *allocate_record(struct sc_events *events, uintptr_t event)
 {
     uint32_t id = sc_pool_take_as_is(&events->records);
@@ -227,8 +244,8 @@ static struct record *allocate_record(struct sc_events *events, uintptr_t event)
     return record;
 }
 
-/* Makes a record if the event has none. Without memory the point is released, and the event stays
- * unknown. */
+/* Makes a record if the event has none. Without memory the point (work issued so far) is released,
+ * and the event stays unknown. */
 void sc_events_set(struct sc_events *events, struct sc_order *order, uintptr_t event,
                    struct sc_point *point)
 {
@@ -242,7 +259,8 @@ void sc_events_set(struct sc_events *events, struct sc_order *order, uintptr_t e
         sc_order_release_point(order, point);
 }
 
-/* Orders the stream's later work after what the event stands for. */
+/* Orders the stream's later work after what the event stands for; nothing if the event was never
+ * recorded. */
 void sc_events_note_wait(struct sc_events *events, struct sc_order *order, uint32_t stream,
                          uintptr_t event)
 {
@@ -251,7 +269,8 @@ void sc_events_note_wait(struct sc_events *events, struct sc_order *order, uint3
         sc_order_note_wait(order, stream, &point);
 }
 
-/* Empties the record before it is released, since another thread may still find it. */
+/* The event was destroyed, or its record is not known any more. The record is emptied before it may
+ * serve another event, since another thread may have found it already. */
 void sc_events_forget(struct sc_events *events, struct sc_order *order, uintptr_t event)
 {
     SC_TRACE("event-forget event", event);

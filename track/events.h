@@ -39,20 +39,21 @@ int sc_events_init(struct sc_events *events); /* 0 or -ENOMEM */
  * the tracker's lock. */
 bool sc_events_plain_point(struct sc_events *events, uintptr_t event, struct sc_point *point);
 
-/* Stores `point` as what the event stands for, after the event was recorded. If the present point
- * is of the same stream and was taken later, that one stays, since two threads have recorded the
- * event at the same time. Returns false, having done nothing, if one of the points has a clock or
- * the event has no record yet: the caller then has to call sc_events_set. */
+/* Stores `point` (all work on a stream when the event was recorded) as what the event stands for.
+ * If the present point is of the same stream and was taken later, that one stays: two threads have
+ * recorded the event at the same time. Returns false, having done nothing, if one of the points has
+ * a clock or the event has no record yet: the caller then has to call sc_events_set. */
 bool sc_events_set_plain(struct sc_events *events, uintptr_t event, const struct sc_point *point);
 
 /* Notes that the event was recorded on a stream without ties (which waits for no other stream,
  * track/track_streams.h): it stands for the stream's operations up to `number`. Returns false,
- * having done nothing, as sc_events_set_plain does. */
+ * having done nothing, where sc_events_set_plain does, and if another thread has the event's lock.
+ */
 bool sc_events_set_simple(struct sc_events *events, uintptr_t event, uint32_t stream,
                           uint64_t number, uint64_t work_ticks);
 
-/* Stores what sc_events_set_simple has noted. False: the event stands for something else, or is not
- * found at once. */
+/* Stores the number that sc_events_set_simple has noted. False: the event stands for something
+ * else, or its record is not found at once. */
 bool sc_events_get_simple(struct sc_events *events, uintptr_t event,
                           struct sc_event_number *number);
 

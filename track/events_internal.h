@@ -1,4 +1,5 @@
-/* The records behind track/events.h. */
+/* The records of what each event stands for, behind track/events.h, for the struct of the tracker.
+ * They are read and changed in track/events.c alone. */
 #ifndef SC_TRACK_EVENTS_INTERNAL_H
 #define SC_TRACK_EVENTS_INTERNAL_H
 

@@ -2,7 +2,6 @@
 
 /* Terms (docs/glossary.md):
  *   exec: an instantiated graph (CUgraphExec)
- *   watched node: a host node each run of which the library sees
  */
 
 #include <string.h>
@@ -16,8 +15,9 @@
 
 enum { GONE_AT_ONCE = 64 };
 
-/* Drops all that was known of the exec: its uses, events and watched nodes. The exec gets the
- * context with which it ends. */
+/* An exec was made or updated, and its nodes are about to be listed: drops all that was known of
+ * it. Host nodes that the library watches may run still, so their records end by themselves.
+ * `context`: the exec ends with it. */
 void sc_graphs_begin_exec(struct sc_graphs *graphs, uintptr_t handle, uint32_t context)
 {
     sc_graphs_drop_node(graphs, handle, 0);
@@ -30,6 +30,8 @@ void sc_graphs_begin_exec(struct sc_graphs *graphs, uintptr_t handle, uint32_t c
     exec->has_kernels = false;
 }
 
+/* All nodes of the exec are listed: makes what its launches record. An exec that does nothing
+ * counts as no work. */
 void sc_graphs_end_exec(struct sc_graphs *graphs, uintptr_t handle, bool is_empty)
 {
     uint32_t id = sc_graphs_find(graphs, handle);
@@ -38,7 +40,8 @@ void sc_graphs_end_exec(struct sc_graphs *graphs, uintptr_t handle, bool is_empt
     sc_graphs_make_runs(graphs, handle);
 }
 
-/* Notes that a node of the exec may notify the host during a launch, or may wait for the host. */
+/* A node of the exec may tell the host how far the launch has come, or may wait for the host,
+ * unseen by the library. Launches of the exec then make the order of other work less certain. */
 void sc_graphs_note_host_contact(struct sc_graphs *graphs, uintptr_t handle, bool signals,
                                  bool awaits)
 {
@@ -49,6 +52,7 @@ void sc_graphs_note_host_contact(struct sc_graphs *graphs, uintptr_t handle, boo
     sc_graphs_at(graphs, id)->exec.awaits_host |= awaits;
 }
 
+/* Notes that a launch of the exec runs a kernel, which may write memory that no node names. */
 void sc_graphs_note_kernel(struct sc_graphs *graphs, uintptr_t handle)
 {
     uint32_t id = sc_graphs_find(graphs, handle);
@@ -56,8 +60,9 @@ void sc_graphs_note_kernel(struct sc_graphs *graphs, uintptr_t handle)
         sc_graphs_at(graphs, id)->exec.has_kernels = true;
 }
 
-/* Copies the nodes' names of the exec, if their number equals that of the nodes that the driver
- * lists; otherwise they are not valid, and false is returned. */
+/* Stores the names of the exec's nodes (their handles in the graph that it was first made of), in
+ * the driver's order. If there are not as many as the driver lists, they cannot be matched with the
+ * driver's nodes, and false is returned. */
 bool sc_graphs_names_of(struct sc_graphs *graphs, uintptr_t handle, uintptr_t *names,
                         uint32_t count)
 {
@@ -68,8 +73,8 @@ bool sc_graphs_names_of(struct sc_graphs *graphs, uintptr_t handle, uintptr_t *n
     return true;
 }
 
-/* Removes the execs of a context that has ended. Some at a time, since the map must not change
- * during a walk. */
+/* A context has ended, and its execs with it: removes them. A few at a time, since the map must not
+ * change during the walk over it. */
 void sc_graphs_remove_of_context(struct sc_graphs *graphs, uint32_t context)
 {
     uintptr_t gone[GONE_AT_ONCE];
@@ -90,7 +95,8 @@ void sc_graphs_remove_of_context(struct sc_graphs *graphs, uint32_t context)
 
 /* ---- uses ---- */
 
-/* Copies the use and its extra, since the list may move when uses are added. */
+/* Copies the use (of a piece of memory by a node) and what only few uses have, since both may move
+ * when uses are added. False ends the caller's loop. */
 bool sc_graphs_get_use(struct sc_graphs *graphs, uint32_t graph, uint32_t at,
                        struct sc_graph_use *use, struct sc_graph_extra *extra)
 {
@@ -102,8 +108,10 @@ bool sc_graphs_get_use(struct sc_graphs *graphs, uint32_t graph, uint32_t at,
     return true;
 }
 
-/* Copies the author and all else of the known use, but keeps the name, shape and range of `use`,
- * which the driver has just told. */
+/* Completes a use (of a piece of memory by a node) that the driver has just described by what is
+ * known of the same use: the call that made it, and whether its memory was freed. If the program
+ * has changed the node itself, that is kept under the node as an orphan (a node whose graph is
+ * unknown). Name, shape and range stay as the driver says. */
 void sc_graphs_recognise(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
                          struct sc_graph_use *use, struct sc_graph_extra *extra)
 {
@@ -124,6 +132,8 @@ void sc_graphs_recognise(struct sc_graphs *graphs, uintptr_t handle, uintptr_t n
 
 /* ---- host nodes ---- */
 
+/* Makes a record for a host node, which the library's function gets as its data, so that the
+ * library sees each run of the program's function. NULL: no memory. */
 struct sc_watched_node *sc_graphs_add_watched(struct sc_graphs *graphs, uintptr_t exec,
                                               uintptr_t node, void (*function)(void *), void *data)
 {
@@ -133,19 +143,22 @@ struct sc_watched_node *sc_graphs_add_watched(struct sc_graphs *graphs, uintptr_
               : NULL;
 }
 
+/* Does the library see the runs of this host node, since the driver calls its function first? */
 bool sc_graphs_is_watched(struct sc_graphs *graphs, uintptr_t exec, uintptr_t node)
 {
     return sc_watched_nodes_find(sc_graphs_find_or_empty(graphs, exec)->exec.watched, node);
 }
 
-/* Without the library's function the runs of the node are not seen, so runs and launches can no
- * longer be matched: the exec's watch is lost. */
+/* The program has given a watched host node another function, past the library's: its runs are no
+ * longer seen, and can no longer be matched with launches. So nothing is concluded from the exec's
+ * host nodes any more. */
 void sc_graphs_end_watch(struct sc_graphs *graphs, uintptr_t exec, uintptr_t node)
 {
     if (sc_graphs_is_watched(graphs, exec, node))
         sc_graphs_find_or_empty(graphs, exec)->exec.watched->is_lost = true;
 }
 
+/* A launch of the exec begins: its host nodes' runs will be matched with it. */
 struct sc_watched_launch *sc_graphs_begin_watched(struct sc_graphs *graphs, uint32_t exec,
                                                   const struct sc_point *before,
                                                   const struct sc_watched_call *call,
@@ -157,8 +170,8 @@ struct sc_watched_launch *sc_graphs_begin_watched(struct sc_graphs *graphs, uint
 
 /* ---- launches ---- */
 
-/* Walks over the events that nodes of the exec record, or wait for (`waits`). *at: the index from
- * which to go on, 0 at first. Returns 0 at the end. */
+/* Walks over the events that nodes of the exec record, or wait for (`waits`): a launch notes each.
+ * *at: the index from which to go on, 0 at first. Returns 0 at the end. */
 uintptr_t sc_graphs_next_event(struct sc_graphs *graphs, uint32_t exec, bool waits, uint32_t *at)
 {
     const struct sc_graph_events *events = &sc_graphs_at(graphs, exec)->exec.events;
@@ -170,8 +183,8 @@ uintptr_t sc_graphs_next_event(struct sc_graphs *graphs, uint32_t exec, bool wai
     return 0;
 }
 
-/* Notes that the exec was launched on the stream. An exec without a known context is from now on
- * dropped together with the stream's context. */
+/* The driver has accepted a launch on the stream. Of an exec that was made unseen the context is
+ * not known: it then counts as the stream's, so that the exec's record ends with something. */
 void sc_graphs_note_launched(struct sc_graphs *graphs, uintptr_t handle, uint32_t stream)
 {
     uint32_t id = sc_graphs_make_exec(graphs, handle);
@@ -183,6 +196,8 @@ void sc_graphs_note_launched(struct sc_graphs *graphs, uintptr_t handle, uint32_
     sc_graphs_set_last_launch(graphs, graph, stream);
 }
 
+/* The exec is destroyed and releases a user object, whose destructor may tell the host, unseen,
+ * that the last launch is done. */
 void sc_graphs_note_launch_signal(struct sc_graphs *graphs, uintptr_t handle)
 {
     uint32_t id = sc_graphs_find(graphs, handle);

@@ -6,13 +6,14 @@ typedef _Atomic uintptr_t place;
 
 enum { PLACES = SC_EXEMPT_PAGES_SETS * SC_EXEMPT_PAGES_WAYS };
 
+/* Returns the i-th place of the table of exempt pages (pages that must never be protected). */
 static place *place_at(struct sc_exempt_pages *exempt, size_t i)
 {
     return &exempt->sets[i / SC_EXEMPT_PAGES_WAYS].pages[i % SC_EXEMPT_PAGES_WAYS];
 }
 
-/* Clears the table. Only entries that are set are written, so that Linux need not allocate
- * untouched pages. */
+/* Clears the table of pages that must never be protected. Only places that are set are written, so
+ * that Linux need not allocate untouched pages for it. */
 void sc_exempt_pages_init(struct sc_exempt_pages *exempt)
 {
     for (size_t i = 0; i < PLACES; i++)
@@ -21,8 +22,9 @@ void sc_exempt_pages_init(struct sc_exempt_pages *exempt)
     sc_blocks_clear(&exempt->blocks);
 }
 
-/* Stores the page in the first free place of its set. The blocks are updated before, as a reader
- * checks them first. */
+/* Linux may use this page at any time (a mutex, an asynchronous read): it must never be protected.
+ * The page goes into a free place of its set; false: there is none. The bounds are widened before,
+ * as readers look at them first. */
 bool sc_exempt_pages_add(struct sc_exempt_pages *exempt, uintptr_t page)
 {
     struct sc_exempt_pages_set *set = &exempt->sets[sc_exempt_pages_set_of(page)];
@@ -39,13 +41,14 @@ bool sc_exempt_pages_add(struct sc_exempt_pages *exempt, uintptr_t page)
 
 /* ---- intervals: page by page, or place by place where they are longer than the table ---- */
 
-/* Is the interval so long that a walk over the whole table is shorter? */
+/* Is the interval so long that a walk over the whole table is shorter than a look-up of each page?
+ */
 static bool is_long(uintptr_t start, uintptr_t end, uintptr_t page_mask)
 {
     return (end - start) / (page_mask + 1) > PLACES / SC_EXEMPT_PAGES_WAYS;
 }
 
-/* Removes the page, which may be in the table twice. */
+/* Removes the page, which two threads may have added twice. */
 static void remove_page(struct sc_exempt_pages *exempt, uintptr_t page)
 {
     struct sc_exempt_pages_set *set = &exempt->sets[sc_exempt_pages_set_of(page)];
@@ -56,7 +59,7 @@ static void remove_page(struct sc_exempt_pages *exempt, uintptr_t page)
     }
 }
 
-/* Removes all pages of the interval, by a walk over the table. */
+/* Removes all pages of the interval, by a walk over the table, for a long interval. */
 static void remove_by_table(struct sc_exempt_pages *exempt, uintptr_t start, uintptr_t end)
 {
     for (size_t i = 0; i < PLACES; i++) {
@@ -66,8 +69,8 @@ static void remove_by_table(struct sc_exempt_pages *exempt, uintptr_t start, uin
     }
 }
 
-/* Removes the pages of the interval: looks up each, or walks over the table if the interval has
- * more pages than the table has sets. */
+/* The memory ends that has these pages: other memory may come to lie there, and may be protected.
+ * Most memory has none, which the bounds tell. */
 void sc_exempt_pages_forget(struct sc_exempt_pages *exempt, uintptr_t start, uintptr_t end,
                             uintptr_t page_mask)
 {
@@ -82,7 +85,8 @@ void sc_exempt_pages_forget(struct sc_exempt_pages *exempt, uintptr_t start, uin
             remove_page(exempt, page);
 }
 
-/* Returns the first exempt page in the interval by a walk over the table; `end`: there is none. */
+/* Returns the first exempt page in a long interval, by a walk over the table; `end`: there is none.
+ */
 static uintptr_t scan_table(const struct sc_exempt_pages *exempt, uintptr_t start, uintptr_t end)
 {
     uintptr_t first = end;
@@ -96,8 +100,8 @@ static uintptr_t scan_table(const struct sc_exempt_pages *exempt, uintptr_t star
     return first;
 }
 
-/* Returns the first exempt page in the interval by looking up each page of it; `end`: there is
- * none. */
+/* Returns the first exempt page in a short interval, by looking up each of its pages; `end`: there
+ * is none. */
 static uintptr_t scan_pages(const struct sc_exempt_pages *exempt, uintptr_t start, uintptr_t end,
                             uintptr_t page_mask)
 {
@@ -107,8 +111,8 @@ static uintptr_t scan_pages(const struct sc_exempt_pages *exempt, uintptr_t star
     return page;
 }
 
-/* Finds the first exempt page of the interval and the exempt pages that adjoin it, up to the
- * interval's end. */
+/* Pages are about to be protected: finds the first of them that must not be, and those that adjoin
+ * it. Most memory has none, which the bounds tell. */
 bool sc_exempt_pages_find(const struct sc_exempt_pages *exempt, uintptr_t start, uintptr_t end,
                           uintptr_t page_mask, struct sc_exempt_run *found)
 {

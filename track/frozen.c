@@ -4,9 +4,12 @@
 
 #include "common/poison.h"
 
-enum { LAUNCHES = 2 }; /* by so many launches memory is frozen */
+/* by so many launches, with no write in between, memory is frozen: the graph reads it as work
+ * beside its capture left it */
+enum { LAUNCHES = 2 };
 
-/* Returns how many of the pieces are used by no captured work. */
+/* How many of the kept pieces of memory (written by work beside a capture, which no launch repeats)
+ * does no captured work use? Those have room of their own. */
 static unsigned count_unused(const struct sc_frozen *frozen)
 {
     unsigned count = 0;
@@ -15,8 +18,9 @@ static unsigned count_unused(const struct sc_frozen *frozen)
     return count;
 }
 
-/* Adds a piece of memory. Returns false if there is no room; pieces that captured work uses, and
- * others, have room of their own. */
+/* Adds a piece of memory that work beside a capture has written. Returns false if there is no room.
+ * Pieces that no captured work uses are often harmless, so they must not take the room of the
+ * others. */
 bool sc_frozen_add(struct sc_frozen *frozen, const struct sc_frozen_memory *memory)
 {
     unsigned unused = count_unused(frozen);
@@ -27,6 +31,8 @@ bool sc_frozen_add(struct sc_frozen *frozen, const struct sc_frozen_memory *memo
     return true;
 }
 
+/* Drops a piece (of memory): it is settled. The last one takes its place, so callers walk from the
+ * end. */
 static void remove_memory(struct sc_frozen *frozen, unsigned i)
 {
     frozen->memories[i] = frozen->memories[--frozen->count];
@@ -34,7 +40,8 @@ static void remove_memory(struct sc_frozen *frozen, unsigned i)
 
 /* ---- memory that no captured work uses ---- */
 
-/* Returns the bytes by which the memory's fate is decided: what a memset has set, once one has. */
+/* Returns the bytes by which it is decided whether a launch should have written the memory: what a
+ * memset of the program has set, once one has; else all of it. */
 static const struct sc_device_use *watched_bytes(const struct sc_frozen_memory *memory)
 {
     return memory->is_set ? &memory->set : &memory->memory;
@@ -50,8 +57,9 @@ static bool covers_bytes(const struct sc_device_use *whole, const struct sc_devi
            sc_device_use_end(part) <= sc_device_use_end(whole);
 }
 
-/* Is the use a memset of all bytes of the memory to another value? What copies and kernels have
- * written is not known. */
+/* Is the use a memset of all bytes of the memory, to another value than before? Only then a later
+ * read tells whether a launch has written there. What copies and kernels have written is not known.
+ */
 static bool sets_other_value(const struct sc_device_use *use, const struct sc_device_use *memory)
 {
     bool is_same = memory->direction == SC_MEMSET && memory->fill == use->fill;
@@ -59,9 +67,10 @@ static bool sets_other_value(const struct sc_device_use *use, const struct sc_de
            covers_bytes(use, memory);
 }
 
-/* Updates memory that no captured work uses after this use, and returns whether it is still of
- * interest. The program has to set all of it anew, launch the graph, and read it; every other use
- * ends the search. A kernel may use any memory. */
+/* The program uses device memory: is this piece, which work beside a capture wrote and no captured
+ * work uses, still of interest? Only while the program sets all of it anew, launches the graph, and
+ * copies it to the host, in this order. Every other use ends that, and a kernel may use any memory.
+ */
 static bool update_after_use(struct sc_frozen_memory *memory, const struct sc_device_use *use)
 {
     if (use->access == SC_DEVICE_NAMES)
@@ -78,8 +87,9 @@ static bool update_after_use(struct sc_frozen_memory *memory, const struct sc_de
     return true;
 }
 
-/* Is memory that no captured work uses still of interest after a launch? Only if the launched exec
- * is one of its graph, and is known not to write it. Other execs may read it. */
+/* Is memory that no captured work uses still of interest after a launch? It is reported if launches
+ * should have written it. So only if the launched exec is one of the memory's own graph (`is_own`)
+ * and is known not to write it. Another exec may read what was set. */
 static bool is_kept_after_launch(struct sc_frozen_memory *memory, bool is_own,
                                  const struct sc_graph_write *write)
 {
@@ -90,16 +100,16 @@ static bool is_kept_after_launch(struct sc_frozen_memory *memory, bool is_own,
                                      memory->base);
 }
 
-/* Does the copy to the host show that a launch should have written the memory: does it read nothing
- * but what was set, after a launch? */
+/* Does this copy to the host show that a launch should have written the memory: does it read
+ * nothing but what a memset had set before the launch? */
 static bool reveals(const struct sc_frozen_memory *memory, const struct sc_device_use *read)
 {
     return memory->is_unused && memory->launches && sc_device_uses_touch(read, &memory->memory) &&
            covers_bytes(&memory->set, read);
 }
 
-/* Notes the copy and fills in the hazard if it shows one: only a copy to the host that reads
- * nothing but what a memset has set does. */
+/* The program copies device memory to the host. If that shows that a launch should have written
+ * there, fills in the hazard, with the bytes that were read, and drops the piece (of memory). */
 bool sc_frozen_note_copy_to_host(struct sc_frozen *frozen, const struct sc_device_use *use,
                                  struct sc_hazard *hazard)
 {
@@ -117,7 +127,9 @@ bool sc_frozen_note_copy_to_host(struct sc_frozen *frozen, const struct sc_devic
 
 /* ---- what happens to memory ---- */
 
-/* Drops memory that captured work uses, if the work may have written it. */
+/* The program uses device memory: drops the pieces (written by work beside a capture) that this may
+ * have written anew, since launches then read something new. Pieces that no captured work uses have
+ * a rule of their own. */
 void sc_frozen_note_use(struct sc_frozen *frozen, const struct sc_device_use *use)
 {
     for (unsigned i = frozen->count; i-- > 0;) {
@@ -128,7 +140,8 @@ void sc_frozen_note_use(struct sc_frozen *frozen, const struct sc_device_use *us
     }
 }
 
-/* Pieces that no captured work uses are read by no launch, and are not counted. */
+/* Anything may have been written: drops all pieces of memory that work beside a capture wrote.
+ * Returns how many are read by launches, to be counted as not judged. */
 unsigned sc_frozen_forget(struct sc_frozen *frozen)
 {
     unsigned forgotten = frozen->count - count_unused(frozen);
@@ -136,7 +149,8 @@ unsigned sc_frozen_forget(struct sc_frozen *frozen)
     return forgotten;
 }
 
-/* Do launches of the exec read the memory? */
+/* Is the exec one of those whose launches read this memory, which work beside their graph's capture
+ * wrote? */
 static bool has_exec(const struct sc_frozen_memory *memory, uintptr_t exec)
 {
     for (unsigned i = 0; i < memory->exec_count; i++)
@@ -145,7 +159,7 @@ static bool has_exec(const struct sc_frozen_memory *memory, uintptr_t exec)
     return false;
 }
 
-/* Removes the exec from those whose launches read the memory. */
+/* The exec was destroyed, or belongs to another graph now: its launches do not read the memory. */
 static void remove_exec(struct sc_frozen_memory *memory, uintptr_t exec)
 {
     unsigned kept = 0;
@@ -155,7 +169,8 @@ static void remove_exec(struct sc_frozen_memory *memory, uintptr_t exec)
     memory->exec_count = kept;
 }
 
-/* Drops memory that no graph and no exec reads any more. */
+/* A graph or exec was destroyed. Memory that no other one reads is dropped. The handle may be a
+ * graph's or an exec's. */
 void sc_frozen_forget_handle(struct sc_frozen *frozen, uintptr_t handle)
 {
     for (unsigned i = frozen->count; i-- > 0;) {
@@ -169,8 +184,8 @@ void sc_frozen_forget_handle(struct sc_frozen *frozen, uintptr_t handle)
     sc_graph_writes_forget(&frozen->writes, handle);
 }
 
-/* Notes that some graph, nobody knows which, was changed: no graph is known any more to read any of
- * the pieces of memory. The execs that were made before still read them. */
+/* Some graph was changed, and nobody knows which: execs that are made from now on may read
+ * anything. Those that were made before still read the pieces (of memory). */
 void sc_frozen_note_changed(struct sc_frozen *frozen)
 {
     for (unsigned i = frozen->count; i-- > 0;) {
@@ -181,7 +196,8 @@ void sc_frozen_note_changed(struct sc_frozen *frozen)
     sc_graph_writes_forget_all(&frozen->writes); /* it is not known which graph was changed */
 }
 
-/* Launches of the exec read and write what its graph says. */
+/* An exec was made from the graph, or updated by it: its launches read and write what the graph's
+ * capture has shown. The room for execs is limited; further ones are not known. */
 void sc_frozen_note_instantiated(struct sc_frozen *frozen, uintptr_t graph, uintptr_t exec)
 {
     sc_frozen_forget_handle(frozen, exec);
@@ -193,8 +209,9 @@ void sc_frozen_note_instantiated(struct sc_frozen *frozen, uintptr_t graph, uint
     sc_graph_writes_set(&frozen->writes, exec, sc_graph_writes_find(&frozen->writes, graph));
 }
 
-/* May a launch by this thread, of an exec that writes `write`, write the memory? If the thread that
- * captured launches other kernels, they may load the memory's address from anywhere. */
+/* May a launch by this thread, of an exec that writes `write`, write the memory anew that is kept?
+ * What is not known may write anything. If the thread that captured launches other kernels, they
+ * may load the memory's address from anywhere. */
 static bool may_write(const struct sc_graph_write *write, int32_t thread,
                       const struct sc_frozen_memory *memory)
 {
@@ -204,8 +221,8 @@ static bool may_write(const struct sc_graph_write *write, int32_t thread,
                                     sc_shape_hull_bytes(&memory->memory.shape), memory->base);
 }
 
-/* Counts the launch for the memory that the exec reads. If another exec may have written the
- * memory, the count begins again. */
+/* A launch: counts it for the memory that the exec reads. If the exec may have written memory that
+ * another graph reads, the count for that begins again. */
 void sc_frozen_note_launch(struct sc_frozen *frozen, uintptr_t exec, int32_t thread)
 {
     const struct sc_graph_write *write = sc_graph_writes_find(&frozen->writes, exec);
@@ -222,8 +239,9 @@ void sc_frozen_note_launch(struct sc_frozen *frozen, uintptr_t exec, int32_t thr
     }
 }
 
-/* Fills in the hazard of memory that LAUNCHES launches have read without a write in between, and
- * drops that memory. Returns false if there is none. */
+/* After a launch: fills in the hazard of memory that work beside the graph's capture wrote, and
+ * that two launches have read with no write in between. It is reported once, so the piece is
+ * dropped. Memory that no captured work uses is reported by a copy to the host instead. */
 bool sc_frozen_take_hazard(struct sc_frozen *frozen, struct sc_hazard *hazard)
 {
     for (unsigned i = 0; i < frozen->count; i++) {

@@ -39,8 +39,8 @@
 #include "track/device_use.h"
 #include "track/graph_writes.h"
 
-/* How many pieces of memory are kept at most; how many of these that no captured work uses; how
- * many execs are known for each piece. */
+/* How many pieces of memory, written by work beside a capture, are kept at most; how many of these
+ * that no captured work uses; how many execs are known for each piece. */
 enum { SC_FROZEN_MAX = 48, SC_FROZEN_UNUSED_MAX = 16, SC_FROZEN_EXECS_MAX = 4 };
 
 struct sc_frozen_memory {
@@ -50,9 +50,11 @@ struct sc_frozen_memory {
     uintptr_t graph;             /* 0: the graph is destroyed, or no longer known */
     unsigned exec_count;
     uintptr_t execs[SC_FROZEN_EXECS_MAX]; /* at most so many; further execs are not known */
-    unsigned launches; /* launches of these execs since the memory was last written */
-    bool is_unused;    /* no captured work uses the memory */
-    bool is_set;       /* a memset (`set`) has set all its bytes to another value since */
+    /* how often these execs were launched since the memory was last written; at the second launch
+     * it is frozen */
+    unsigned launches;
+    bool is_unused; /* no captured work uses the memory */
+    bool is_set;    /* a memset (`set`) has set all its bytes to another value since */
     struct sc_device_use set;
 };
 
@@ -62,22 +64,22 @@ struct sc_frozen {
     struct sc_graph_writes writes; /* of graphs and execs */
 };
 
-/* Adds a piece of memory. The caller sets its hazard, bytes, base, graph and is_unused. Returns
- * false if there is no room. */
+/* Adds a piece of memory that work beside a capture has written. The caller sets its hazard, bytes,
+ * base, graph and is_unused. Returns false if there is no room. */
 bool sc_frozen_add(struct sc_frozen *frozen, const struct sc_frozen_memory *memory);
 
 /* Notes that work has used memory, and drops the pieces that it may have written. An allocation at
  * the bytes counts as a write. A kernel without any known address is passed with address 0. */
 void sc_frozen_note_use(struct sc_frozen *frozen, const struct sc_device_use *use);
 
-/* To be called for the same use if it is a copy to the host. Returns true if the copy shows that a
- * launch should have written the memory: then stores the hazard, with the bytes that the copy
- * reads, and drops the piece. */
+/* To be called after sc_frozen_note_use for the same use, if that is a copy to the host. Returns
+ * true if the copy shows that a launch should have written the memory: then stores the hazard, with
+ * the bytes that the copy reads, and drops the piece. */
 bool sc_frozen_note_copy_to_host(struct sc_frozen *frozen, const struct sc_device_use *use,
                                  struct sc_hazard *hazard);
 
-/* Forgets all pieces, since anything may have been written. Returns how many of the dropped pieces
- * are read by launches. */
+/* Forgets all pieces of memory, since anything may have been written. Returns how many of the
+ * dropped pieces are read by launches. */
 unsigned sc_frozen_forget(struct sc_frozen *frozen);
 
 /* Notes that the exec was made from the graph, or updated by it: it belongs to this graph from now

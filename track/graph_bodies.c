@@ -1,6 +1,7 @@
-/* Nodes in child graphs and in bodies of conditional nodes. An exec knows all that is inside of
- * such a node by the name of that outermost node. But a program changes inner nodes one by one. So
- * a use knows its own node as well, and the exec knows which node each inner node is inside of.
+/* Nodes in child graphs and in bodies (graphs in conditional nodes): inner nodes. An exec keeps all
+ * that is inside of such a node under the handle of that outermost node. But a program changes
+ * inner nodes one by one. So a use also names its own node (`inner`), and the exec knows which node
+ * each inner node is directly inside of.
  *
  * If a node is given another child graph, programs go on to name its inner nodes by the first
  * child's nodes, and the new child does not tell these names. So all uses of the new child bear the
@@ -20,6 +21,7 @@
 
 #include "common/poison.h"
 
+/* Forgets which nodes lie inside of others, as the exec's nodes are about to be listed anew. */
 void sc_graph_forget_inner(struct sc_graph *graph)
 {
     if (graph->exec.has_inner)
@@ -27,7 +29,9 @@ void sc_graph_forget_inner(struct sc_graph *graph)
     graph->exec.has_inner = false;
 }
 
-/* Maps each inner node to the node directly around it. */
+/* Notes that the node `inner` lies directly inside of the node `around`, in a child graph or the
+ * body of a conditional node. Without memory inner nodes are unknown, and a change of one of them
+ * disables all uses (of memory by nodes) of such nodes. */
 void sc_graphs_note_inner(struct sc_graphs *graphs, uintptr_t handle, uintptr_t inner,
                           uintptr_t around)
 {
@@ -45,15 +49,16 @@ void sc_graphs_note_inner(struct sc_graphs *graphs, uintptr_t handle, uintptr_t 
  * names. */
 enum { DEPTH_MAX = 16 };
 
-/* Returns the node that this node is directly inside of. Returns 0 if it is in the outermost graph,
- * or unknown. */
+/* Returns the node that this one is directly inside of; 0: it is in the exec's own graph, or
+ * unknown. */
 static uintptr_t node_around(struct sc_graph *graph, uintptr_t node)
 {
     return graph->exec.has_inner ? (uintptr_t)sc_handles_get(&graph->exec.inner, node) : 0;
 }
 
-/* Returns the node of the outermost graph that this node lies within, or 0 if it lies in the
- * outermost graph itself, or it is unknown. */
+/* Returns the node of the exec's own graph inside of which this node lies, however deep: the exec
+ * keeps the node's uses (of memory by nodes) under its name. 0: the node is in that graph itself,
+ * or unknown. */
 static uintptr_t outermost_around(struct sc_graph *graph, uintptr_t node)
 {
     uintptr_t outer = node_around(graph, node);
@@ -65,8 +70,8 @@ static uintptr_t outermost_around(struct sc_graph *graph, uintptr_t node)
     return outer;
 }
 
-/* Walks outwards from the node. The depth is bounded, since handles of destroyed nodes might form a
- * circle. */
+/* Is the node `of` itself, or somewhere inside of it? The walk outwards is bounded: handles of
+ * destroyed nodes, which are given anew, might form a circle. */
 bool sc_graph_is_within(struct sc_graph *graph, uintptr_t node, uintptr_t of)
 {
     for (int depth = 0; node && node != of && depth < DEPTH_MAX; depth++)
@@ -74,7 +79,8 @@ bool sc_graph_is_within(struct sc_graph *graph, uintptr_t node, uintptr_t of)
     return node && node == of;
 }
 
-/* Is it a node of the exec's own graph? Those have names. */
+/* Is it a node of the exec's own graph? Only those are in the list of names (handles in the graph
+ * that the exec was made of). */
 static bool is_named(const struct sc_graph *graph, uintptr_t node)
 {
     for (uint32_t i = 0; i < graph->exec.names.count; i++)
@@ -83,8 +89,8 @@ static bool is_named(const struct sc_graph *graph, uintptr_t node)
     return false;
 }
 
-/* A node that is neither named nor known as an inner one came with a child graph of an update,
- * under another name. */
+/* Tells where the node lies. One that is neither named as a node of the exec's own graph nor known
+ * as an inner one came with a child graph of an update, under another name. */
 static enum sc_graph_place find_place(struct sc_graph *graph, uintptr_t node)
 {
     if (node_around(graph, node))
@@ -92,7 +98,8 @@ static enum sc_graph_place find_place(struct sc_graph *graph, uintptr_t node)
     return !graph->exec.has_inner || is_named(graph, node) ? SC_PLACE_OUTERMOST : SC_PLACE_UNKNOWN;
 }
 
-/* Looks first for a node around it, and then among the names of the exec's own nodes. */
+/* Asked when the program changes a node: where does it lie, and under which node of the exec's own
+ * graph (*outer) are its uses (of memory by nodes) kept? */
 enum sc_graph_place sc_graphs_place_of(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
                                        uintptr_t *outer)
 {
@@ -104,13 +111,16 @@ enum sc_graph_place sc_graphs_place_of(struct sc_graphs *graphs, uintptr_t handl
 
 /* ---- their uses ---- */
 
+/* Returns the node in a child graph or a body that has the use (of a piece of memory by a node); 0:
+ * the use is of a node of the exec's own graph. */
 static uintptr_t inner_node(struct sc_graphs *graphs, const struct sc_graph *graph, uint32_t use)
 {
     return sc_graphs_extra(graphs, sc_graph_use_at(graph, use))->inner;
 }
 
-/* Returns the first use, from this one on, of the inner node or of a node within it, or 0 if there
- * is none. */
+/* Returns the first use, from this one on, of the inner node (in a child graph or a body) or of a
+ * node inside of it; 0: none. The walk follows the uses (of memory by nodes) of the outermost node,
+ * under whose name all of them are kept. */
 static uint32_t find_inner(struct sc_graphs *graphs, struct sc_graph *graph, uint32_t use,
                            uintptr_t inner)
 {
@@ -119,20 +129,25 @@ static uint32_t find_inner(struct sc_graphs *graphs, struct sc_graph *graph, uin
     return use;
 }
 
+/* Returns the first use of the inner node (in a child graph or a body), or of a node inside of it;
+ * 0: none. `outer`: the outermost node around it. */
 static uint32_t first_inner(struct sc_graphs *graphs, struct sc_graph *graph, uintptr_t outer,
                             uintptr_t inner)
 {
     return find_inner(graphs, graph, sc_graph_first_of(graphs, graph, outer), inner);
 }
 
+/* Returns the next use of the inner node (in a child graph or a body), or of a node inside of it;
+ * 0: none. */
 static uint32_t next_inner(struct sc_graphs *graphs, struct sc_graph *graph, uint32_t use,
                            uintptr_t inner)
 {
     return find_inner(graphs, graph, sc_graph_next_of(graph, use), inner);
 }
 
-/* Disables a use that the node may no longer have. Kernels' addresses stay: they are dropped when a
- * kernel is changed (sc_graphs_drop_addresses). */
+/* Disables a use (of a piece of memory by a node) that its node may no longer have: launches are
+ * not judged by it, and frees still find it. Kernels' addresses stay: a change of a kernel drops
+ * them (sc_graphs_drop_addresses). */
 static void disable_use(struct sc_graph *graph, uint32_t use)
 {
     struct sc_graph_use *lost = sc_graph_use_at(graph, use);
@@ -140,8 +155,8 @@ static void disable_use(struct sc_graph *graph, uint32_t use)
         sc_graph_enable_use(graph, lost, /*enabled*/ false);
 }
 
-/* Disables uses that may belong to the inner node without having its name: those of a node around
- * it that the program has given another child graph. */
+/* The inner node has changed. Disables uses that may be its own without having its name: those of a
+ * node around it that the program has given another child graph, whose nodes have no names here. */
 static void disable_uses_around(struct sc_graphs *graphs, struct sc_graph *graph, uintptr_t outer,
                                 uintptr_t inner)
 {
@@ -153,8 +168,10 @@ static void disable_uses_around(struct sc_graphs *graphs, struct sc_graph *graph
     }
 }
 
-/* Collects the flags of the dropped uses. Uses of a node around this one that was given another
- * child graph may be this node's as well, and are disabled. */
+/* The program is about to change the inner node (in a child graph or a body): drops its uses (of
+ * memory by nodes), and returns their flags for the new ones (sc_graphs_place_inner). Without uses
+ * nothing says how it is ordered, so its new uses will not be judged. Races of the outermost node
+ * may have been the inner one's, and are dropped. */
 struct sc_graph_flags sc_graphs_drop_inner(struct sc_graphs *graphs, uintptr_t handle,
                                            uintptr_t outer, uintptr_t inner)
 {
@@ -177,7 +194,8 @@ struct sc_graph_flags sc_graphs_drop_inner(struct sc_graphs *graphs, uintptr_t h
     return flags;
 }
 
-/* Gives the new uses of an inner node the flags that its former uses had. */
+/* The inner node (in a child graph or a body) has changed: gives its new uses (of memory by nodes)
+ * the flags (order, stage) that its former ones had. Its place in the graph is still the same. */
 void sc_graphs_place_inner(struct sc_graphs *graphs, uintptr_t handle, uintptr_t outer,
                            uintptr_t inner, const struct sc_graph_flags *flags)
 {
@@ -194,8 +212,9 @@ void sc_graphs_place_inner(struct sc_graphs *graphs, uintptr_t handle, uintptr_t
     sc_graph_note_stale(graph);
 }
 
-/* Disables the uses of all inner nodes: the program has changed or disabled one of them, and it is
- * not known which. */
+/* One inner node (in a child graph or a body) was changed or disabled, and it is not known which:
+ * disables the uses (of memory by nodes) of all, so that no launch is judged by a use that may be
+ * gone. Frees still find them. */
 static void disable_all_inner(struct sc_graphs *graphs, struct sc_graph *graph)
 {
     for (uint32_t use = 1; use <= graph->uses.count; use++)
@@ -205,14 +224,17 @@ static void disable_all_inner(struct sc_graphs *graphs, struct sc_graph *graph)
         }
 }
 
+/* disable_all_inner for the exec of this handle. */
 void sc_graphs_disable_inner(struct sc_graphs *graphs, uintptr_t handle)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
     disable_all_inner(graphs, sc_graphs_find_or_empty(graphs, handle));
 }
 
-/* Enables or disables the uses of an inner node, which the exec keeps under the name of the
- * outermost node around it. Does nothing for a node of the exec's own graph. */
+/* The program enables or disables a node. If it is an inner one, its uses (of memory by nodes) are
+ * under the name of the outermost node around it. If it cannot be told which node it is, a disabled
+ * one may be any inner node (in a child graph or a body). Nodes of the exec's own graph are left to
+ * the caller. */
 void sc_graph_enable_inner(struct sc_graphs *graphs, struct sc_graph *graph, uintptr_t node,
                            bool enabled)
 {

@@ -15,7 +15,8 @@
 
 enum { OWN_MIN = 4 };
 
-/* Frees the races, and the notes of memory that nodes allocate or free. */
+/* The graph ends: frees its races (nodes that use common memory without order), and the notes of
+ * memory that its nodes allocate or free. */
 void sc_graph_free_device(struct sc_graphs *graphs, struct sc_graph *graph)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
@@ -26,7 +27,8 @@ void sc_graph_free_device(struct sc_graphs *graphs, struct sc_graph *graph)
     *device = (struct sc_graph_device){.own = NULL};
 }
 
-/* Returns the exec of the handle, made known if it is not. Returns NULL if there is no memory. */
+/* Returns the record of the exec (an instantiated graph), made if there is none; NULL: no memory.
+ */
 static struct sc_graph *find_or_make_exec(struct sc_graphs *graphs, uintptr_t handle)
 {
     uint32_t id = sc_graphs_make_exec(graphs, handle);
@@ -35,7 +37,9 @@ static struct sc_graph *find_or_make_exec(struct sc_graphs *graphs, uintptr_t ha
 
 /* ---- memory that nodes allocate or free ---- */
 
-/* Notes memory that a node of the exec allocates or frees. Returns false if there is no room. */
+/* Notes memory that a node of the exec allocates or frees itself: its address means something only
+ * while a launch runs. Returns false if there is no room, so that the caller gives up the exec's
+ * device memory. */
 bool sc_graphs_note_own_memory(struct sc_graphs *graphs, uintptr_t handle,
                                const struct sc_graph_own *own)
 {
@@ -56,7 +60,8 @@ bool sc_graphs_note_own_memory(struct sc_graphs *graphs, uintptr_t handle,
     return true;
 }
 
-/* Do the bytes overlap memory, of known size, that a node of the exec allocates or frees? */
+/* Do the bytes overlap memory, of known size, that a node of the exec allocates or frees? Each
+ * launch may have other memory there. */
 static bool is_own(const struct sc_graph_device *device, uintptr_t address, size_t size_bytes)
 {
     for (uint32_t i = 0; i < device->own_count; i++) {
@@ -68,7 +73,8 @@ static bool is_own(const struct sc_graph_device *device, uintptr_t address, size
     return false;
 }
 
-/* Does a node of the exec allocate the memory that contains this address? */
+/* Does a node of the exec allocate the memory that contains this address? A free of it by another
+ * node then concerns nobody outside of the launch. */
 static bool is_allocated_here(const struct sc_graph_device *device, uintptr_t address)
 {
     for (uint32_t i = 0; i < device->own_count; i++) {
@@ -79,13 +85,16 @@ static bool is_allocated_here(const struct sc_graph_device *device, uintptr_t ad
     return false;
 }
 
+/* Does the use (of a piece of memory by a node) lie in memory that a node of the exec allocates or
+ * frees? */
 static bool uses_own_memory(const struct sc_graph *graph, const struct sc_graph_use *use)
 {
     return is_own(&graph->exec.device, use->shape.address, sc_shape_hull_bytes(&use->shape));
 }
 
-/* Returns true if the exec keeps this use. Addresses that GPU kernels use and other uses have room
- * of their own. An exec whose uses are not all known (is_left_out) keeps only frees. */
+/* Does the exec keep this use of device memory? Addresses among kernels' parameters and other uses
+ * have room of their own. An exec whose uses are not all known (is_left_out) keeps only frees, and
+ * uses of memory that its own nodes allocate are of no interest to other work. */
 bool sc_graph_takes_device(const struct sc_graph *graph, const struct sc_graph_use *use)
 {
     const struct sc_graph_device *device = &graph->exec.device;
@@ -95,8 +104,8 @@ bool sc_graph_takes_device(const struct sc_graph *graph, const struct sc_graph_u
            (use->direction == SC_FREE || (!device->is_left_out && !uses_own_memory(graph, use)));
 }
 
-/* Drops uses of device memory, except kernels' addresses: all of them, or only uses of memory that
- * nodes of the exec allocate or free. */
+/* Drops uses of device memory: all of them, or only those of memory that nodes of the exec allocate
+ * or free. Kernels' addresses, which stand for possible uses alone, stay. */
 static void drop_device_uses(struct sc_graphs *graphs, struct sc_graph *graph, bool all)
 {
     for (uint32_t use = 1; use <= graph->uses.count; use++) {
@@ -107,7 +116,8 @@ static void drop_device_uses(struct sc_graphs *graphs, struct sc_graph *graph, b
     }
 }
 
-/* Keeps nothing of the exec's device memory: what is known in part would accuse innocent work. */
+/* Not all uses of device memory by the exec are known. Then none is kept: those that are known, in
+ * an order that is not, would accuse innocent work. */
 static void leave_out_device(struct sc_graphs *graphs, struct sc_graph *graph)
 {
     graph->exec.device.is_left_out = true;
@@ -115,7 +125,7 @@ static void leave_out_device(struct sc_graphs *graphs, struct sc_graph *graph)
     drop_device_uses(graphs, graph, /*all*/ true);
 }
 
-/* Drops the exec's uses of device memory, and keeps no more, because not all of them are known. */
+/* leave_out_device for the exec of this handle, until it is made or updated anew. */
 void sc_graphs_leave_out_device(struct sc_graphs *graphs, uintptr_t handle)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
@@ -124,8 +134,8 @@ void sc_graphs_leave_out_device(struct sc_graphs *graphs, uintptr_t handle)
         leave_out_device(graphs, graph);
 }
 
-/* Adds the free, by a node, of memory that no node of the exec allocates: a use of the memory's
- * first byte. */
+/* A node frees memory that no node of the exec allocates, so a launch frees memory of others: adds
+ * that as a use (of a piece of memory by a node) of the memory's first byte. */
 static void free_as_use(struct sc_graphs *graphs, uintptr_t handle, const struct sc_graph_own *own)
 {
     const struct sc_graph_use use = {
@@ -137,14 +147,16 @@ static void free_as_use(struct sc_graphs *graphs, uintptr_t handle, const struct
     sc_graphs_add(graphs, handle, &use, NULL, NULL);
 }
 
-/* Drops the uses of memory that the exec's own nodes allocate, since its addresses have no fixed
- * meaning for other nodes, and adds the frees of other memory. */
+/* All memory that the exec's nodes allocate and free is known: drops the uses (of memory by nodes)
+ * of it, since its addresses mean something else at each launch, and adds the frees of other memory
+ * as uses. */
 void sc_graphs_end_own_memory(struct sc_graphs *graphs, uintptr_t handle)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
     struct sc_graph *graph = sc_graphs_find_or_empty(graphs, handle);
     const struct sc_graph_device *device = &graph->exec.device;
-    /* How much is freed at an address that lies in no known memory cannot be told. */
+    /* A node frees memory of which neither the size nor the allocation is known: any use might lie
+     * in it. */
     for (uint32_t i = 0; i < device->own_count; i++)
         if (!device->own[i].size_bytes && !is_own(device, device->own[i].address, 1))
             leave_out_device(graphs, graph);
@@ -155,7 +167,7 @@ void sc_graphs_end_own_memory(struct sc_graphs *graphs, uintptr_t handle)
             free_as_use(graphs, handle, &device->own[i]);
 }
 
-/* Drops kernels' addresses of one node, or of all nodes. */
+/* A kernel node is changed, or all are (node 0): drops the addresses that its parameters had. */
 void sc_graphs_drop_addresses(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
@@ -168,12 +180,14 @@ void sc_graphs_drop_addresses(struct sc_graphs *graphs, uintptr_t handle, uintpt
 
 /* ---- races ---- */
 
+/* Is it a race (a common byte, no order) of the node with another one? */
 static bool is_race_of(const struct sc_graph_race *race, uintptr_t node)
 {
     return race->of[0].node == node || race->of[1].node == node;
 }
 
-/* Keeps the races of other nodes. */
+/* The node has changed, so what raced with it may not any more: drops its races, or with node 0
+ * all. */
 void sc_graph_drop_races(struct sc_graph *graph, uintptr_t node)
 {
     struct sc_graph_device *device = &graph->exec.device;
@@ -184,8 +198,8 @@ void sc_graph_drop_races(struct sc_graph *graph, uintptr_t node)
     device->race_count = kept;
 }
 
-/* Adds the race to the exec's list, which is allocated with the first one. Returns false if there
- * is no memory. */
+/* Keeps a race (two nodes of the exec that use a common byte without order) until a launch reports
+ * it. The list is allocated with the first one. Returns false if there is no room. */
 bool sc_graphs_add_race(struct sc_graphs *graphs, uintptr_t handle,
                         const struct sc_graph_race *race)
 {
@@ -201,8 +215,8 @@ bool sc_graphs_add_race(struct sc_graphs *graphs, uintptr_t handle,
     return true;
 }
 
-/* Has the node a use of device memory that is unjudged? What orders such a use is a value in
- * memory, for which a node before any other node may wait. */
+/* Has the node a use of device memory that must not be judged, since a wait for a value in memory,
+ * which is not seen, may order it? */
 static bool has_unjudged_use(struct sc_graphs *graphs, struct sc_graph *graph, uintptr_t node)
 {
     for (uint32_t use = sc_graph_first_of(graphs, graph, node); use;
@@ -213,7 +227,8 @@ static bool has_unjudged_use(struct sc_graphs *graphs, struct sc_graph *graph, u
     return false;
 }
 
-/* Skips races that were reported already, and those with a disabled or unjudged node. */
+/* A launch reports the exec's races, each once. A race is left for a later launch while one of its
+ * nodes is disabled, so does not run, or may be ordered by something that is not seen. */
 bool sc_graphs_next_race(struct sc_graphs *graphs, uint32_t id, struct sc_graph_race *into)
 {
     SC_ASSERT_GUARDED(&graphs->pool);

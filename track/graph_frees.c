@@ -1,4 +1,5 @@
-/* Uses looked up by their memory: what is freed, and which graph named it. */
+/* Finds the uses of graphs (what one node does with one piece of memory) by their memory: what is
+ * freed, and which graph named it. */
 #include "track/graph_frees.h"
 #include "common/checks.h"
 #include "track/graphs_internal.h"
@@ -13,13 +14,15 @@
 struct former_search {
     struct sc_graphs *graphs;
     const struct sc_graph_use *former;
-    uint32_t graph; /* the graph that has such a use, or 0 */
+    uint32_t graph; /* the graph that has such a use; 0: none yet */
     uint32_t use;   /* its index + 1 */
     bool several;   /* several graphs have such a use */
 };
 
-/* Searches the interval for a use like the former one of a node without a name. Prefers one that
- * was freed: if that stayed, a valid use could be mistaken for it later. */
+/* Searches one piece of memory of a graph for a use (of a piece of memory by a node) like the
+ * former one, of a node whose handle is not known. Execs and graphs that are being destroyed are
+ * left out. One that was freed is preferred: if that stayed, a valid use could be mistaken for it
+ * later. */
 static void search_interval(struct former_search *search, uint32_t id)
 {
     const struct sc_graph_interval *interval = sc_graphs_interval_at(search->graphs, id);
@@ -37,8 +40,9 @@ static void search_interval(struct former_search *search, uint32_t id)
     }
 }
 
-/* Drops a use that equals this one and belongs to a node without a known name, if only one graph
- * has such a use. */
+/* The program has changed a node of which only the driver knows the graph. Drops the use (of a
+ * piece of memory by a node) that the node had before, found by its bytes in a graph that names no
+ * node for it. If several graphs have such a use, nothing says whose it was. */
 void sc_graphs_drop_former(struct sc_graphs *graphs, const struct sc_graph_use *former)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
@@ -50,21 +54,23 @@ void sc_graphs_drop_former(struct sc_graphs *graphs, const struct sc_graph_use *
     sc_graphs_drop_use(graphs, sc_graphs_at(graphs, search.graph), search.use);
 }
 
-/* An interval in which uses are marked as freed, or, if `by` is NULL, as no longer freed. */
+/* Freed memory, whose uses are marked as freed by the call `by`; NULL: memory that is registered
+ * again, so that they are no longer freed. */
 struct freed {
     struct sc_graphs *graphs;
     uintptr_t address, end;
     const struct sc_hazard_event *by;
 };
 
-/* Does the use overlap the freed interval? */
+/* Does the use (of a piece of memory by a node) overlap the memory in question? The interval that
+ * lists it may be larger. */
 static bool uses_freed_bytes(const struct freed *freed, const struct sc_graph_use *use)
 {
     return use->shape.address < freed->end && sc_graph_use_end(use) > freed->address;
 }
 
-/* Returns true if a use of a graph names memory in the interval; an empty interval counts as one
- * byte. */
+/* Would a launch of any graph use the memory, which is about to be freed? Frees without a known
+ * size ask for one byte. */
 bool sc_graphs_name_memory(struct sc_graphs *graphs, uintptr_t address, size_t size_bytes)
 {
     size_t hull_bytes = size_bytes ? size_bytes : 1;
@@ -80,8 +86,9 @@ bool sc_graphs_name_memory(struct sc_graphs *graphs, uintptr_t address, size_t s
     return false;
 }
 
-/* Marks the use as freed by the call `by`; without `by`, as no longer freed if its memory was only
- * unregistered. */
+/* Marks the use (of a piece of memory by a node) as freed by the call `by`, which a later launch
+ * reports. The first free stays. Without `by` the memory was registered again: the use is valid
+ * again if its memory was only unregistered, as the bytes are the same. */
 static void mark_freed(const struct freed *freed, struct sc_graph *graph, struct sc_graph_use *use)
 {
     struct sc_graph_extra *extra = NULL;
@@ -96,7 +103,7 @@ static void mark_freed(const struct freed *freed, struct sc_graph *graph, struct
     }
 }
 
-/* Marks all graphs' uses in the interval, and notes that execs have to make their runs anew. */
+/* Marks all graphs' uses in the memory. What launches of execs record has to be made anew then. */
 static void mark_uses_freed(const struct freed *freed)
 {
     EACH_INTERVAL(walk, freed->graphs, freed->address, freed->end - freed->address)
@@ -110,12 +117,15 @@ static void mark_uses_freed(const struct freed *freed)
     }
 }
 
+/* The program has registered memory again, so graphs may use it again. */
 void sc_graphs_note_registered(struct sc_graphs *graphs, uintptr_t address, size_t size_bytes)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
     mark_uses_freed(&(struct freed){graphs, address, address + size_bytes, NULL});
 }
 
+/* The call `by` has freed the memory: launches that use it from now on are reported. Frees without
+ * a known size name one byte. */
 void sc_graphs_note_freed(struct sc_graphs *graphs, uintptr_t address, size_t size_bytes,
                           const struct sc_hazard_event *by)
 {

@@ -31,7 +31,7 @@ void sc_graphs_attach(struct sc_graphs *graphs, uint32_t graph);
 void sc_graphs_remove(struct sc_graphs *graphs, uint32_t graph);
 
 /* Notes that the host may learn that the exec's last launch is done, in a way that the library does
- * not see. */
+ * not see: by the destructor of a user object that the exec releases. */
 void sc_graphs_note_launch_signal(struct sc_graphs *graphs, uintptr_t handle);
 
 /* Returns true if a node of any graph uses host memory in the interval. */

@@ -1,4 +1,6 @@
-/* Uses looked up by their node, and back links of uses behind an interval. */
+/* Finds the uses of a graph (what one node does with one piece of memory) by their node, by hash
+ * chains that only large graphs get, and links the uses of one piece of memory in both directions.
+ */
 #include <string.h>
 
 #include "common/checks.h"
@@ -7,26 +9,30 @@
 
 #include "common/poison.h"
 
-/* Links are made for a graph with at least LINKED_MIN uses, once its uses were looked through
- * SCANS_MAX times. */
+/* Links (hash chains by node, and back links by memory) are made for a graph with at least
+ * LINKED_MIN uses, once its uses were looked through SCANS_MAX times. Others are searched use by
+ * use. */
 enum { LINKED_MIN = 64, SCANS_MAX = 8 };
 
 /* ---- by node ---- */
 
+/* Returns the links of the use (of a piece of memory by a node), which is named by its index + 1.
+ */
 static struct sc_graph_link *link_at(const struct sc_graph *graph, uint32_t use)
 {
     return &graph->links[use - 1];
 }
 
-/* Returns the head of the hash chain of the node. The capacity of the list is a power of two. */
+/* Returns the head of the hash chain in which the uses (of memory by nodes) of the node are. The
+ * list's capacity, a power of two, is the number of chains. */
 static uint32_t *first_hashed(const struct sc_graph *graph, uintptr_t node)
 {
     uint32_t hash = (uint32_t)((uint64_t)node * 0x9E3779B97F4A7C15u >> 32);
     return &graph->links[hash & (graph->uses.capacity - 1)].hashed_first;
 }
 
-/* Returns the next use of the node in the hash chain, from this one on. Other nodes may share the
- * chain. */
+/* Returns the node's next use in the hash chain, this one included. Uses of other nodes may be in
+ * the chain. */
 static uint32_t next_in_chain(const struct sc_graph *graph, uint32_t use, uintptr_t node)
 {
     while (use && sc_graph_use_at(graph, use)->node != node)
@@ -34,7 +40,8 @@ static uint32_t next_in_chain(const struct sc_graph *graph, uint32_t use, uintpt
     return use;
 }
 
-/* Returns the node's first use from this one on, by checking each use, or 0 if there is none. */
+/* Returns the node's first use from this one on, or 0, for a graph that has no hash chains: looks
+ * at each use (of a piece of memory by a node). */
 static uint32_t scan_uses_from(const struct sc_graph *graph, uint32_t use, uintptr_t node)
 {
     for (; use <= graph->uses.count; use++)
@@ -43,7 +50,8 @@ static uint32_t scan_uses_from(const struct sc_graph *graph, uint32_t use, uintp
     return 0;
 }
 
-/* Adds the use to the hash chain of its node, by which the node's uses are found. */
+/* Adds the use (of a piece of memory by a node) to the hash chain by which its node finds it.
+ * Nobody looks up a use whose node is not known. */
 void sc_graph_link_node(struct sc_graph *graph, uint32_t use)
 {
     uintptr_t node = sc_graph_use_at(graph, use)->node;
@@ -54,7 +62,8 @@ void sc_graph_link_node(struct sc_graph *graph, uint32_t use)
     *first = use;
 }
 
-/* Removes the use from the hash chain of its node. */
+/* A use (of a piece of memory by a node) is about to be dropped: takes it out of the hash chain of
+ * its node. */
 void sc_graph_unlink_node(struct sc_graph *graph, uint32_t use)
 {
     uintptr_t node = sc_graph_use_at(graph, use)->node;
@@ -68,14 +77,16 @@ void sc_graph_unlink_node(struct sc_graph *graph, uint32_t use)
 
 /* ---- by interval ---- */
 
-/* Sets the backward link of a use in its interval's list, if there are links at all. */
+/* Sets the link to the use (of a piece of memory by a node) before this one in the list of one
+ * piece of memory. A graph without links has none: who removes a use there walks the list. */
 static void set_previous(const struct sc_graph *graph, uint32_t use, uint32_t previous)
 {
     if (graph->links && use)
         link_at(graph, use)->interval_previous = previous;
 }
 
-/* Adds the use to the list of its interval, by which a free there finds it. */
+/* Adds the use (of a piece of memory by a node) to the list of its interval (a piece of memory that
+ * the graph uses), by which a free there finds it. */
 void sc_graph_link_interval(struct sc_graphs *graphs, struct sc_graph *graph, uint32_t use)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
@@ -87,8 +98,8 @@ void sc_graph_link_interval(struct sc_graphs *graphs, struct sc_graph *graph, ui
     interval->first_use = use;
 }
 
-/* Returns the use before this one in its interval's list, or 0 if it is the first. Without links
- * the list has to be walked. */
+/* Returns the use (of a piece of memory by a node) before this one in the list of its memory, or 0
+ * if it is the first. A graph without back links is small, so the list is walked. */
 static uint32_t find_previous(const struct sc_graph *graph, uint32_t first, uint32_t use)
 {
     uint32_t previous = 0;
@@ -99,7 +110,8 @@ static uint32_t find_previous(const struct sc_graph *graph, uint32_t first, uint
     return previous;
 }
 
-/* Removes the use from the list of its interval. */
+/* A use (of a piece of memory by a node) is about to be dropped: takes it out of the list of its
+ * interval (its piece of memory). */
 void sc_graph_unlink_interval(struct sc_graphs *graphs, struct sc_graph *graph, uint32_t use)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
@@ -113,7 +125,8 @@ void sc_graph_unlink_interval(struct sc_graphs *graphs, struct sc_graph *graph, 
 
 /* ---- the links ---- */
 
-/* Sets the links to the previous use in the interval's list. */
+/* Links have just been made: sets, for each use (of a piece of memory by a node) of the interval's
+ * list, the link to the use before it. */
 static void link_backwards(struct sc_graph *graph, const struct sc_graph_interval *interval)
 {
     uint32_t previous = 0;
@@ -124,13 +137,14 @@ static void link_backwards(struct sc_graph *graph, const struct sc_graph_interva
     }
 }
 
+/* The size of the links: one for each place of the list of uses. */
 static size_t links_bytes(const struct sc_graph *graph)
 {
     return graph->uses.capacity * sizeof *graph->links;
 }
 
-/* Makes the hash chains of nodes, and the backward links of intervals, for all uses. Without memory
- * there are none, and look-ups check each use. */
+/* Makes the hash chains by node, and the back links by memory, for all uses (of memory by nodes) of
+ * the graph. Without memory there are none, and look-ups go on to check each use. */
 static void make_links(struct sc_graphs *graphs, struct sc_graph *graph)
 {
     graph->links = sc_arena_alloc(&graphs->order->arena, links_bytes(graph));
@@ -143,6 +157,7 @@ static void make_links(struct sc_graphs *graphs, struct sc_graph *graph)
         link_backwards(graph, sc_graphs_interval_at(graphs, id));
 }
 
+/* Frees the links, since the list that they are made for is about to be freed or to grow. */
 void sc_graph_links_free(struct sc_graphs *graphs, struct sc_graph *graph)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
@@ -152,7 +167,8 @@ void sc_graph_links_free(struct sc_graphs *graphs, struct sc_graph *graph)
 
 /* ---- look-ups ---- */
 
-/* Makes links once a graph with many uses has been scanned SCANS_MAX times. */
+/* Returns the node's first use; 0: it has none. A graph with many uses that is searched again and
+ * again gets hash chains here. Node 0 stands for nodes that are not known. */
 uint32_t sc_graph_first_of(struct sc_graphs *graphs, struct sc_graph *graph, uintptr_t node)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
@@ -164,7 +180,8 @@ uint32_t sc_graph_first_of(struct sc_graphs *graphs, struct sc_graph *graph, uin
                         : scan_uses_from(graph, 1, node);
 }
 
-/* Follows the node's hash chain, or, without links, checks each use behind this one. */
+/* Returns the next use of the same node; 0: none. Follows its hash chain, or checks each use (of a
+ * piece of memory by a node) behind this one. */
 uint32_t sc_graph_next_of(const struct sc_graph *graph, uint32_t use)
 {
     uintptr_t node = sc_graph_use_at(graph, use)->node;

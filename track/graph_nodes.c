@@ -5,7 +5,6 @@
  *   body: a graph in a conditional node
  *   exec: an instantiated graph (CUgraphExec)
  *   inner node: a node in a child graph or a body
- *   source: the memory that a copy reads
  *   stage: the part of a graph's nodes that one notifier tells the host of
  */
 
@@ -23,8 +22,13 @@ enum { EVENTS_MIN = 4 };
 
 /* ---- enabled, judged, told ---- */
 
-/* Enables or disables a node of an exec, and notes it in the set of disabled nodes, for uses that
- * are added later. */
+/* The program enables or disables a node of the exec; launches leave out a disabled one. The set of
+ * disabled nodes is kept as well, since the exec may get uses of the node later. An exec of which
+ * nothing is known has the common empty record (handle 0), which is not changed. == track/execs.c
+ * fn sc_graphs_note_launch_signal The exec is destroyed or changed, and may release a user object,
+ * whose destructor tells the host, unseen by the library, that the last launch is done. ==
+ * track/graph_writes.c fn sc_graph_writes_find Returns what launches of the graph or exec write;
+ * NULL: not known, so they may write anything. */
 void sc_graphs_enable_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node, bool enabled)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
@@ -44,13 +48,16 @@ void sc_graphs_enable_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t
     sc_graph_note_stale(graph);
 }
 
-/* Adds the reasons that concern the use's kind of memory. */
+/* Adds reasons why the order of the use (of a piece of memory by a node) is not certain. `unsure`
+ * has those for host memory and for device memory; the ones for the use's memory are added. */
 static void set_unsure(struct sc_graph_use *use, unsigned unsure)
 {
     use->unsure |= sc_graph_unsure_of(use, unsure) & SC_UNSURE_ALL;
 }
 
-/* Adds reasons why the order of the node's uses is not certain. */
+/* Adds reasons why the order of the node's uses (of memory by nodes) is not certain: the node
+ * stands before or behind one that may wait for the host or tell it something, unseen by the
+ * library. */
 void sc_graphs_add_unsure(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
                           unsigned unsure)
 {
@@ -62,7 +69,8 @@ void sc_graphs_add_unsure(struct sc_graphs *graphs, uintptr_t handle, uintptr_t 
     sc_graph_note_stale(graph);
 }
 
-/* Goes through the graph's uses once, however many nodes there are. */
+/* sc_graphs_add_unsure for many nodes at once: goes through the graph's uses (of memory by nodes)
+ * once, however many nodes there are. */
 void sc_graphs_add_unsure_of_nodes(struct sc_graphs *graphs, uintptr_t handle,
                                    struct sc_handles *nodes)
 {
@@ -73,7 +81,9 @@ void sc_graphs_add_unsure_of_nodes(struct sc_graphs *graphs, uintptr_t handle,
     sc_graph_note_stale(graph);
 }
 
-/* Puts the node's uses, except kernels' addresses, into a stage. */
+/* Puts the node's uses (of memory by nodes) into a stage: the nodes whose end one notifying node
+ * tells the host of. A kernel's addresses are no certain uses, and have no stage. Returns false if
+ * the node has no use to put there. */
 bool sc_graphs_set_stage(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node, unsigned stage)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
@@ -91,8 +101,8 @@ bool sc_graphs_set_stage(struct sc_graphs *graphs, uintptr_t handle, uintptr_t n
     return used;
 }
 
-/* Records that the node notifies the host at this stage: by an event that it records, or as a
- * watched host node. */
+/* The node tells the host, in a way that the library sees, that all nodes up to this stage are
+ * done: by an event that it records, or as a host node whose runs the library sees. */
 void sc_graphs_set_notifies(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
                             unsigned stage)
 {
@@ -107,8 +117,8 @@ void sc_graphs_set_notifies(struct sc_graphs *graphs, uintptr_t handle, uintptr_
     sc_graph_note_stale(graph);
 }
 
-/* Returns the stage that the node has notified of. A watched host node has it in its own record, a
- * node that records an event in that event's. */
+/* Returns the stage up to which the node tells the host that work is done; 0: none. It is kept with
+ * the events that the node records, or with the record of a watched host node. */
 uint8_t sc_graph_notified_stage(const struct sc_graph *graph, uintptr_t node)
 {
     const struct sc_watched_node *watched = sc_watched_nodes_find(graph->exec.watched, node);
@@ -119,8 +129,9 @@ uint8_t sc_graph_notified_stage(const struct sc_graph *graph, uintptr_t node)
     return stage;
 }
 
-/* Copies the flags of a use, if it is the node's first use of its kind of memory (`seen` has a bit
- * for each kind). Kernels' addresses have no flags. */
+/* Copies what the use (of a piece of memory by a node) says of its node into the flags. All uses of
+ * a node in one kind of memory agree, so the first of host memory and the first of device memory
+ * count (a bit of `seen` for each). Kernels' addresses have no flags. */
 void sc_graph_add_flags(struct sc_graph_flags *flags, unsigned *seen,
                         const struct sc_graph_use *use)
 {
@@ -135,8 +146,9 @@ void sc_graph_add_flags(struct sc_graph_flags *flags, unsigned *seen,
     flags->stage = use->stage;
 }
 
-/* Returns the flags of the node, without SC_UNSURE_LEFT_OUT, which comes from the body that a node
- * lies in. */
+/* The program gives the node new parameters: returns what stays the same of its uses (of memory by
+ * nodes). SC_UNSURE_LEFT_OUT is not among it: that comes from the body around a node, and is found
+ * anew. */
 struct sc_graph_flags sc_graphs_get_flags(struct sc_graphs *graphs, uintptr_t handle,
                                           uintptr_t node)
 {
@@ -153,7 +165,8 @@ struct sc_graph_flags sc_graphs_get_flags(struct sc_graphs *graphs, uintptr_t ha
     return flags;
 }
 
-/* Looks for the copy among the node's uses in this direction. */
+/* Returns the library's copy that the node reads, or writes, instead of a stack; NULL: none. The
+ * program gives the node new parameters, and the copy goes on to stand for the stack. */
 void *sc_graphs_find_saved(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
                            enum sc_direction direction)
 {
@@ -167,7 +180,8 @@ void *sc_graphs_find_saved(struct sc_graphs *graphs, uintptr_t handle, uintptr_t
     return saved;
 }
 
-/* Notes that the node reads the library's copies of its sources from now on. */
+/* The driver has been told that the node uses the library's copies of memory on a stack: its uses
+ * (of memory by nodes) of such memory no longer touch the stack. */
 void sc_graphs_redirect_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
@@ -180,15 +194,16 @@ void sc_graphs_redirect_node(struct sc_graphs *graphs, uintptr_t handle, uintptr
 
 /* ---- events ---- */
 
-/* Is the event one of the node that comes from a node within `inner`; with `inner` 0, one of the
- * node at all? */
+/* Is it an event that the node records or waits for? With `inner`, only if that comes from the node
+ * `inner` within it. */
 static bool is_event_of(struct sc_graph *graph, const struct sc_graph_event *event, uintptr_t node,
                         uintptr_t inner)
 {
     return event->node == node && (!inner || sc_graph_is_within(graph, event->inner, inner));
 }
 
-/* Keeps the other events, and recomputes whether any node records or waits for one. */
+/* Drops the events that the node records or waits for (with `inner` only those of nodes within that
+ * one; with node 0 all), and finds out anew whether any node records or waits at all. */
 void sc_graph_drop_inner_events(struct sc_graph *graph, uintptr_t node, uintptr_t inner)
 {
     struct sc_graph_events *events = &graph->exec.events;
@@ -204,8 +219,8 @@ void sc_graph_drop_inner_events(struct sc_graph *graph, uintptr_t node, uintptr_
     events->count = kept;
 }
 
-/* Drops the events that the node records or waits for. With node 0 also forgets which nodes lie
- * within which, and memory that nodes allocate. */
+/* The node is changed or removed: drops its events and races. With node 0 the exec is about to be
+ * described anew, so what belongs to no single node goes as well. */
 void sc_graph_drop_events(struct sc_graph *graph, uintptr_t node)
 {
     sc_graph_drop_inner_events(graph, node, 0);
@@ -230,6 +245,8 @@ static bool make_room_for_event(struct sc_graphs *graphs, struct sc_graph *graph
     return larger != NULL;
 }
 
+/* Notes an event that a node of the exec records or waits for: a launch gives it its point (work
+ * issued so far), or waits for it. Without memory the event is not known, and orders nothing. */
 void sc_graphs_add_event(struct sc_graphs *graphs, uintptr_t handle,
                          const struct sc_graph_event *event)
 {
@@ -246,7 +263,7 @@ void sc_graphs_add_event(struct sc_graphs *graphs, uintptr_t handle,
 
 /* ---- names ---- */
 
-/* Frees the names of the exec's nodes. */
+/* Frees the names of the exec's nodes (their handles in the graph that it was made of). */
 static void free_names(struct sc_graphs *graphs, struct sc_graph *graph)
 {
     sc_arena_free(&graphs->order->arena, graph->exec.names.list,
@@ -255,7 +272,9 @@ static void free_names(struct sc_graphs *graphs, struct sc_graph *graph)
     graph->exec.names.count = 0;
 }
 
-/* Replaces the names. Without memory there are none, and the exec's nodes are not recognised. */
+/* Replaces the names of the exec's nodes (their handles in the graph that it was made of), by which
+ * the program names them in calls. Without memory there are none, and the exec's nodes are not
+ * recognised. */
 void sc_graphs_set_names(struct sc_graphs *graphs, uintptr_t handle, const uintptr_t *names,
                          uint32_t count)
 {
@@ -274,7 +293,7 @@ void sc_graphs_set_names(struct sc_graphs *graphs, uintptr_t handle, const uintp
 
 /* ---- the end ---- */
 
-/* Frees all that is known of an exec's nodes except their uses. */
+/* The graph ends: frees what is known of single nodes except their uses. */
 void sc_graph_free_nodes(struct sc_graphs *graphs, struct sc_graph *graph)
 {
     SC_ASSERT_GUARDED(&graphs->pool);

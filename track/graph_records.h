@@ -56,52 +56,62 @@ struct sc_graph_events {
     bool waits;   /* at least one node waits for an event */
 };
 
-/* What only execs have. */
+/* What only execs (instantiated graphs) have. */
 struct sc_exec {
-    uint32_t context; /* the context that the exec ends with; 0: not known */
+    uint32_t context; /* the context whose end ends the exec; 0: not known */
     /* what a launch uses, made by sc_graphs_make_runs. First host memory, with adjoining uses
      * joined to one run; then device memory, in the order in which it was added; then kernels'
      * addresses, sorted, each once */
     struct sc_graph_uses runs;
-    uint32_t host_runs;     /* how many runs are of host memory */
-    uint32_t device_runs;   /* how many are of device memory */
-    uint32_t device_stages; /* the stages (track/stages.h) that these belong to, as bits */
-    bool is_stale;          /* the uses have changed, so the runs have to be made again */
-    bool is_empty;          /* the nodes do nothing, so a launch counts as no work */
-    bool signals; /* nodes may tell the host how far the launch has come, unseen by the library */
-    bool awaits_host; /* nodes may wait for the host */
+    uint32_t host_runs;   /* how many runs (adjoining uses, joined) are of host memory */
+    uint32_t device_runs; /* how many are of device memory */
+    /* the stages (which nodes tell the host of while a launch runs, track/stages.h) that the runs
+     * of device memory belong to, as bits */
+    uint32_t device_stages;
+    bool is_stale; /* the uses have changed, so the runs have to be made again */
+    bool is_empty; /* the nodes do nothing, so a launch counts as no work */
+    bool signals;  /* nodes may tell the host how far the launch has come, unseen by the library */
+    bool awaits_host; /* nodes may wait for the host, unseen by the library */
     bool has_kernels; /* some nodes are kernels, also in bodies and child graphs */
     /* All work up to the exec's last launch, as a point. Holds a reference to its stream's id. */
     struct sc_point last_launch;
-    /* the handles by which the exec names its nodes, in the driver's order */
+    /* the handles that its nodes have in the graph it was made of, by which the program names them,
+     * in the driver's order */
     struct sc_graph_names names;
     struct sc_graph_events events;
     struct sc_graph_device device; /* device memory that nodes allocate and free, and races */
     struct sc_watched_nodes
         *watched;  /* its host nodes (track/watched_nodes.h); NULL: none is known */
     bool disables; /* at least one node was disabled at some time */
-    /* If so: the nodes that are disabled now. They stay disabled when the exec is updated. */
+    /* If `disables`: the nodes that are disabled now. They stay disabled when the exec is updated.
+     */
     struct sc_handles disabled;
-    bool has_inner;          /* there are inner nodes */
-    struct sc_handles inner; /* if has_inner: each inner node -> the node directly around it */
+    /* there are nodes in child graphs or in bodies of conditional nodes (inner nodes) */
+    bool has_inner;
+    /* if has_inner: maps each inner node to the node that it is directly inside of */
+    struct sc_handles inner;
 };
 
 /* A graph or an exec. A use that is dropped leaves a hole in the list: a disabled use of no bytes,
  * whose interval_next is the next hole. New uses are put into holes first. */
 struct sc_graph {
     uintptr_t handle;
-    struct sc_graph_uses uses;   /* with the holes; 0 uses if all would be holes */
+    /* with the empty places of dropped uses; of length 0 if all would be empty */
+    struct sc_graph_uses uses;
     struct sc_graph_link *links; /* NULL: none yet */
     uint32_t first_hole;         /* its index + 1 */
     uint32_t hole_count;
-    /* how often all uses were looked through for one node; links are made after some of these */
+    /* how often all uses were looked through for those of one node; after some times hash links are
+     * made */
     uint32_t scans;
     uint32_t first_interval;
-    uint32_t last_found;    /* index of the use that was found last */
-    uint32_t freed_count;   /* uses of memory that was freed */
+    /* index of the use that was found last: the next search begins behind it */
+    uint32_t last_found;
+    uint32_t freed_count;   /* uses of memory that the program has freed */
     uint32_t stack_count;   /* uses of a stack */
     uint32_t waiting_count; /* targets of copies that a launch waits for */
-    uint32_t device_count;  /* uses of device memory, without kernels' addresses */
+    /* uses of device memory, without the addresses among kernels' parameters */
+    uint32_t device_count;
     uint32_t address_count; /* kernels' addresses */
     uint32_t device_added;  /* how many uses of device memory and addresses were ever added */
     bool is_exec;

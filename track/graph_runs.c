@@ -1,5 +1,6 @@
-/* Runs: the memory of an exec as a launch uses it. Uses of neighbouring host memory are merged into
- * the largest possible runs. */
+/* Makes runs: the memory of an exec (an instantiated graph) as its launches record it. Uses of
+ * adjoining host memory are joined, so that a launch of a thousand nodes records a few operations.
+ */
 
 /* Terms (docs/glossary.md):
  *   exec: an instantiated graph (CUgraphExec)
@@ -18,6 +19,8 @@
 
 enum sort { OF_HOST, OF_DEVICE, ADDRESS };
 
+/* Tells which part of the list of runs the use (of a piece of memory by a node) belongs to: host
+ * memory, device memory, or addresses among kernels' parameters, which only may be used. */
 static enum sort memory_sort(const struct sc_graph_use *use)
 {
     if (sc_graph_is_address(use))
@@ -25,14 +28,16 @@ static enum sort memory_sort(const struct sc_graph_use *use)
     return sc_graph_is_of_device(use) ? OF_DEVICE : OF_HOST;
 }
 
-/* Returns the place of the use's stage in the order of runs: what no node tells of comes last. */
+/* Returns the place of the use's stage (the nodes whose end one node tells the host of) in the
+ * order of runs: operations get numbers in this order, and what no node tells of comes last. */
 static uint32_t stage_order(const struct sc_graph_use *use)
 {
     return use->stage ? use->stage : SC_STAGES_MAX + 1;
 }
 
-/* Sorts runs on device memory in the order in which their uses were added, and those on host memory
- * by stage, direction and address. */
+/* Sorts runs (adjoining uses, joined) on device memory as their uses were added, and those on host
+ * memory by stage (the work of whose end one node tells the host), direction and address, so that
+ * runs that can be joined stand together. */
 static bool comes_before(const struct sc_graph_use *a, const struct sc_graph_use *b)
 {
     if (memory_sort(a) == OF_DEVICE)
@@ -43,7 +48,8 @@ static bool comes_before(const struct sc_graph_use *a, const struct sc_graph_use
                                         : a->shape.address < b->shape.address;
 }
 
-/* Moves the use at `root` down until neither of its children is larger: one step of a heap sort. */
+/* Moves the use (of a piece of memory by a node) at `root` down until neither of its children is
+ * larger: one step of a heap sort. */
 static void sift_down_run(struct sc_graph_use *list, uint32_t root, uint32_t count)
 {
     for (uint32_t child = 2 * root + 1; child < count; root = child, child = 2 * root + 1) {
@@ -57,8 +63,9 @@ static void sift_down_run(struct sc_graph_use *list, uint32_t root, uint32_t cou
     }
 }
 
-/* Sorts the runs from index `first` on, by a heap sort, since qsort may allocate. Does nothing if
- * they are sorted, as in most programs. */
+/* Sorts the runs (adjoining uses, joined) from index `first` on, by a heap sort: qsort may call
+ * malloc, which is not allowed under the tracker's lock. Most programs' runs are sorted already,
+ * which is found first. */
 static void sort_runs_from(const struct sc_graph_uses *runs, uint32_t first)
 {
     struct sc_graph_use *list = first < runs->count ? &runs->list[first] : NULL;
@@ -77,8 +84,8 @@ static void sort_runs_from(const struct sc_graph_uses *runs, uint32_t first)
     }
 }
 
-/* Can `use` be part of the same run: does it agree in everything but the bytes, and adjoin or
- * overlap? */
+/* Can `use` be joined to the earlier run (adjoining uses, joined): does it agree in everything but
+ * the bytes, and adjoin or overlap? Shapes with gaps between rows are not joined. */
 static bool continues_run(const struct sc_graph_use *earlier, const struct sc_graph_use *use)
 {
     return earlier->direction == use->direction && earlier->kind == use->kind &&
@@ -88,7 +95,8 @@ static bool continues_run(const struct sc_graph_use *earlier, const struct sc_gr
            use->shape.address <= sc_graph_use_end(earlier);
 }
 
-/* Makes the run reach to the end of the use, which adjoins or overlaps it. */
+/* Makes the run (adjoining uses, joined) reach to the end of the use (of a piece of memory by a
+ * node), which adjoins or overlaps it. */
 static void extend_run(struct sc_graph_use *earlier, const struct sc_graph_use *use)
 {
     if (sc_graph_use_end(use) > sc_graph_use_end(earlier))
@@ -96,8 +104,9 @@ static void extend_run(struct sc_graph_use *earlier, const struct sc_graph_use *
     earlier->shape.pitch_bytes = earlier->shape.width_bytes;
 }
 
-/* Appends the use as a run of its own, or extends the last run by it if that is possible. So little
- * is left to be sorted. */
+/* Appends the use (of a piece of memory by a node) as a run (adjoining uses, joined) of its own, or
+ * extends the last run by it. Nodes mostly use one piece after the other, so that little is left to
+ * sort. */
 static void append_run(struct sc_graphs *graphs, struct sc_graph_uses *runs,
                        const struct sc_graph_use *use)
 {
@@ -110,8 +119,9 @@ static void append_run(struct sc_graphs *graphs, struct sc_graph_uses *runs,
 
 /* ---- what events stand for ---- */
 
-/* Stores for each recorded event the lowest stage that the nodes which record it notify of, plus 1:
- * a host that waits for the event knows only that stage to be done. */
+/* Stores for each recorded event the lowest stage that the nodes which record it tell the host of,
+ * plus 1. If several nodes record one event, it is not known which record the host has waited for,
+ * so only that stage is known done. */
 static void find_least_stages(const struct sc_graph_events *events, struct sc_handles *least)
 {
     for (uint32_t i = 0; i < events->count; i++) {
@@ -122,9 +132,9 @@ static void find_least_stages(const struct sc_graph_events *events, struct sc_ha
     }
 }
 
-/* Sets what each event stands for: the lowest stage of the nodes that record it. Returns, as bits,
- * the higher stages of these nodes: it is not certain that the event stands for them. Without
- * memory no event stands for anything, and all their stages are returned. */
+/* Sets up to which stage each event tells the host that work is done: the lowest of all nodes that
+ * record it. Returns, as bits, the higher stages of these nodes, whose uses must not be judged: the
+ * host may know them to be done, and may not. Without memory these are all stages. */
 static uint32_t set_stages_of_events(struct sc_graph_events *events)
 {
     struct sc_handles least;
@@ -148,8 +158,10 @@ static uint32_t set_stages_of_events(struct sc_graph_events *events)
 
 /* ---- the runs ---- */
 
-/* Appends the enabled uses of one sort. `unsure`: stages, as bits, of which it is not certain
- * whether an event stands for them; their uses are unjudged. */
+/* Appends the enabled uses (of memory by nodes) of one sort of memory. Stacks are left out: frames
+ * return before a launch ends, and are judged elsewhere. `unsure`: stages (the work of whose end
+ * one node tells the host), as bits, of which nobody can tell whether the host knows of their end;
+ * their uses are not judged. */
 static void append_uses(struct sc_graphs *graphs, struct sc_graph_uses *runs,
                         const struct sc_graph_uses *uses, enum sort sort, uint32_t unsure)
 {
@@ -166,7 +178,8 @@ static void append_uses(struct sc_graphs *graphs, struct sc_graph_uses *runs,
     }
 }
 
-/* Makes the runs on host memory: appends the uses, sorts them, and joins those that adjoin. */
+/* Makes the runs (adjoining uses, joined) on host memory: appends the uses (of memory by nodes),
+ * sorts them, and joins those that adjoin. */
 static void make_host_runs(struct sc_graphs *graphs, struct sc_graph_uses *runs,
                            const struct sc_graph_uses *uses, uint32_t unsure)
 {
@@ -182,7 +195,8 @@ static void make_host_runs(struct sc_graphs *graphs, struct sc_graph_uses *runs,
     runs->count = kept;
 }
 
-/* Appends the addresses of kernels, sorted, each once. */
+/* Appends the addresses among kernels' parameters, sorted, each once, however many kernels have it.
+ */
 static void append_addresses(struct sc_graphs *graphs, struct sc_graph_uses *runs,
                              const struct sc_graph_uses *uses)
 {
@@ -195,7 +209,9 @@ static void append_addresses(struct sc_graphs *graphs, struct sc_graph_uses *run
     runs->count = kept;
 }
 
-/* Returns the stages, as bits, of the runs from index `first` on. */
+/* Returns the stages (the work of whose end one node tells the host), as bits, of the runs
+ * (adjoining uses, joined) from index `first` on, so that a launch can skip stages that have none.
+ */
 static uint32_t stages_of(const struct sc_graph_uses *runs, uint32_t first)
 {
     uint32_t stages = 0;
@@ -204,7 +220,9 @@ static uint32_t stages_of(const struct sc_graph_uses *runs, uint32_t first)
     return stages;
 }
 
-/* Returns true if the run is of the selected kind. A run of unknown order never is. */
+/* Is the run (adjoining uses, joined) one of those that the caller asks for (`which`)? One of
+ * unknown order never is: nothing about it may be reported. Order is less sure for what was issued
+ * (recorded after a launch) than for what is about to be. */
 bool sc_graphs_run_is_selected(const struct sc_graph_use *run, int which)
 {
     bool is_noted = which >= 0 || which == SC_RUNS_IN_FLIGHT;
@@ -216,8 +234,9 @@ bool sc_graphs_run_is_selected(const struct sc_graph_use *run, int which)
     return which == SC_RUNS_GATED ? is_gated : which != SC_RUNS_FREE || !is_gated;
 }
 
-/* Makes the runs of an exec, in one list: host memory, device memory, kernels' addresses. A launch
- * records them. */
+/* Makes what launches of the exec record, in one list: runs of host memory, of device memory, and
+ * addresses of kernels. Called when all uses (of memory by nodes) are known, or when they have
+ * changed. */
 void sc_graphs_make_runs(struct sc_graphs *graphs, uintptr_t handle)
 {
     SC_ASSERT_GUARDED(&graphs->pool);

@@ -6,6 +6,7 @@
 
 /* ---- intervals ---- */
 
+/* Removes the interval with this index; later ones move up. */
 static void remove_interval(struct sc_graph_write_intervals *intervals, unsigned i)
 {
     intervals->count--;
@@ -13,13 +14,14 @@ static void remove_interval(struct sc_graph_write_intervals *intervals, unsigned
             (intervals->count - i) * sizeof *intervals->of);
 }
 
-/* Returns the gap between an interval and the next one. */
+/* How many bytes lie between the interval and the next one? */
 static uintptr_t gap_after(const struct sc_graph_write_intervals *intervals, unsigned i)
 {
     return intervals->of[i + 1].first - intervals->of[i].last;
 }
 
-/* Joins the two neighbouring intervals with the smallest gap between them, to make room. */
+/* The list is full: joins the two neighbouring intervals with the smallest gap, so that little is
+ * counted as written that is not. */
 static void join_closest(struct sc_graph_write_intervals *intervals)
 {
     unsigned closest = 0;
@@ -30,7 +32,8 @@ static void join_closest(struct sc_graph_write_intervals *intervals)
     remove_interval(intervals, closest + 1);
 }
 
-/* Returns the index of the first interval that ends at or after the address. */
+/* Returns the index of the first interval that ends at or after the address, or the count.
+ * Intervals are sorted and do not overlap. */
 static unsigned find_interval(const struct sc_graph_write_intervals *intervals, uintptr_t address)
 {
     unsigned i = 0;
@@ -39,8 +42,8 @@ static unsigned find_interval(const struct sc_graph_write_intervals *intervals, 
     return i;
 }
 
-/* Inserts an interval that overlaps no other one. To make room, two intervals may be joined, and
- * may then contain it. */
+/* Inserts an interval that overlaps no other one. To make room two intervals are joined, which may
+ * contain it then. */
 static void insert_new(struct sc_graph_write_intervals *intervals, uintptr_t first, uintptr_t last)
 {
     if (intervals->count == SC_GRAPH_INTERVALS_MAX)
@@ -54,7 +57,7 @@ static void insert_new(struct sc_graph_write_intervals *intervals, uintptr_t fir
     intervals->count++;
 }
 
-/* Joins the new interval with all that it overlaps. */
+/* Adds bytes that a graph may write: joins them with all intervals that they overlap. */
 void sc_graph_write_add(struct sc_graph_write_intervals *intervals, uintptr_t first, uintptr_t last)
 {
     unsigned i = find_interval(intervals, first);
@@ -75,8 +78,9 @@ static bool meets(const struct sc_graph_write_intervals *intervals, uintptr_t fi
     return i < intervals->count && intervals->of[i].first <= last;
 }
 
-/* A kernel may write from its address to the end of the allocation, so an address before the memory
- * in the same allocation counts, too. */
+/* May the graph write a byte of the memory? By a copy or memset into it; or by a kernel that has an
+ * address in the same allocation up to its last byte, as a kernel may write from its address to the
+ * allocation's end. */
 bool sc_graph_write_may_touch(const struct sc_graph_write *write, uintptr_t address,
                               size_t size_bytes, uintptr_t base)
 {
@@ -86,7 +90,8 @@ bool sc_graph_write_may_touch(const struct sc_graph_write *write, uintptr_t addr
 
 /* ---- graphs ---- */
 
-/* Returns the index of the handle; SC_GRAPH_WRITES_MAX: it is not known. */
+/* Returns the index of the graph or exec; SC_GRAPH_WRITES_MAX: what it writes is not known. Handle
+ * 0 marks free places, and is nobody's. */
 static unsigned find_handle(const struct sc_graph_writes *writes, uintptr_t handle)
 {
     unsigned i = handle && writes->count ? 0 : SC_GRAPH_WRITES_MAX;
@@ -95,7 +100,8 @@ static unsigned find_handle(const struct sc_graph_writes *writes, uintptr_t hand
     return i;
 }
 
-/* Overwrites the oldest entry if there is no free one. */
+/* Notes what the graph writes. The entry that is overwritten is the oldest, whose graph then counts
+ * as one that may write anything. Nothing is noted without `write`: so that holds as well. */
 void sc_graph_writes_set(struct sc_graph_writes *writes, uintptr_t handle,
                          const struct sc_graph_write *write)
 {
@@ -118,6 +124,7 @@ const struct sc_graph_write *sc_graph_writes_find(const struct sc_graph_writes *
     return i < SC_GRAPH_WRITES_MAX ? &writes->writes[i] : NULL;
 }
 
+/* The handle is destroyed, or another graph's now: what that writes is not known. */
 void sc_graph_writes_forget(struct sc_graph_writes *writes, uintptr_t handle)
 {
     unsigned i = find_handle(writes, handle);
@@ -127,6 +134,7 @@ void sc_graph_writes_forget(struct sc_graph_writes *writes, uintptr_t handle)
     writes->count--;
 }
 
+/* Some graph was changed, and nobody knows which: what any of them writes is unknown. */
 void sc_graph_writes_forget_all(struct sc_graph_writes *writes)
 {
     memset(writes->handles, 0, sizeof writes->handles);

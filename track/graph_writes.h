@@ -45,14 +45,15 @@ struct sc_graph_write {
 void sc_graph_write_add(struct sc_graph_write_intervals *intervals, uintptr_t first,
                         uintptr_t last);
 
-/* Returns true if the graph may write a byte of the memory. `base`: where the memory's allocation
- * begins. */
+/* Returns true if launches of the graph may write a byte of the memory. `base`: where the memory's
+ * allocation begins, since a kernel may write from any address in it to its end. */
 bool sc_graph_write_may_touch(const struct sc_graph_write *write, uintptr_t address,
                               size_t size_bytes, uintptr_t base);
 
 struct sc_graph_writes {
-    unsigned count, next;                   /* `next`: the place that is overwritten next */
-    uintptr_t handles[SC_GRAPH_WRITES_MAX]; /* of graphs and execs; 0: free */
+    unsigned count, next; /* `next`: the place that is overwritten next */
+    /* the graphs and execs that `writes` is of; 0: a free place */
+    uintptr_t handles[SC_GRAPH_WRITES_MAX];
     struct sc_graph_write writes[SC_GRAPH_WRITES_MAX];
 };
 

@@ -17,7 +17,8 @@
 
 enum { GRID_CELLS = 1 << 12, CAPACITY_MIN = 4, INTERVALS_LOOKED_AT = 8 };
 
-/* Initialises all tables and indexes of graphs. */
+/* Initialises the records of graphs and execs (instantiated graphs), with indexes by handle, by
+ * node, and by the host memory that nodes use. */
 int sc_graphs_init(struct sc_graphs *graphs, struct sc_order *order)
 {
     memset(graphs, 0, sizeof *graphs);
@@ -33,21 +34,27 @@ int sc_graphs_init(struct sc_graphs *graphs, struct sc_order *order)
                : 0;
 }
 
+/* Returns the id of the graph or exec, without the lock; 0: nothing is known of it. */
 uint32_t sc_graphs_find(struct sc_graphs *graphs, uintptr_t handle)
 {
     return (uint32_t)sc_handles_get(&graphs->by_handle, handle);
 }
 
+/* Returns the record with this id, for callers that only read it. */
 const struct sc_graph *sc_graphs_get(struct sc_graphs *graphs, uint32_t id)
 {
     return sc_graphs_at(graphs, id);
 }
 
+/* Are there nodes that the program has changed and of which only the driver knows the graph
+ * (orphans)? Mostly there are none, and calls that destroy graphs need not look for them. */
 bool sc_graphs_have_orphans(struct sc_graphs *graphs)
 {
     return graphs->orphan_count != 0;
 }
 
+/* Returns the record of the graph or exec. One of which nothing is known gets a common empty
+ * record, so that callers need no case for it; they must not add to it. */
 struct sc_graph *sc_graphs_find_or_empty(struct sc_graphs *graphs, uintptr_t handle)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
@@ -56,12 +63,13 @@ struct sc_graph *sc_graphs_find_or_empty(struct sc_graphs *graphs, uintptr_t han
     return id ? sc_graphs_at(graphs, id) : &nothing;
 }
 
+/* Is it the handle under which a node is kept whose graph is unknown (an orphan)? Those are odd. */
 static bool is_orphan(uintptr_t handle)
 {
     return handle == sc_graphs_orphan(handle);
 }
 
-/* Returns the id of the graph, which gets a record if it has none, or 0 if there is no memory. */
+/* Returns the id of the graph or exec, which gets a record if it has none; 0: no memory. */
 static uint32_t find_or_make_graph(struct sc_graphs *graphs, uintptr_t handle)
 {
     uint32_t id = sc_graphs_find(graphs, handle);
@@ -76,6 +84,8 @@ static uint32_t find_or_make_graph(struct sc_graphs *graphs, uintptr_t handle)
     return 0;
 }
 
+/* Makes a record of an exec (an instantiated graph). A graph and an exec have the same record; it
+ * keeps runs, events and launches of an exec alone. */
 uint32_t sc_graphs_make_exec(struct sc_graphs *graphs, uintptr_t handle)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
@@ -89,18 +99,20 @@ uint32_t sc_graphs_make_exec(struct sc_graphs *graphs, uintptr_t handle)
 /* ---- copies that nodes read ---- */
 
 struct copy {
-    size_t size_bytes; /* of this record, with the bytes */
+    size_t size_bytes; /* of the whole allocation: this header and the bytes */
     _Alignas(16) uint64_t uses;
     _Alignas(16) unsigned char bytes[];
 };
 
+/* Returns the header of a copy, which lies before its bytes. */
 static struct copy *copy_header(void *bytes)
 {
     return (struct copy *)(void *)((char *)bytes - offsetof(struct copy, bytes));
 }
 
-/* Allocates a copy, with a header that has its size and the number of its users: none yet, or one
- * with `for_ever`, so that the copy is never freed. */
+/* Allocates a copy that a node is to read instead of a stack or other memory that may be gone at
+ * the launch. Its header counts the uses (what one node does with one piece of memory) that have
+ * it: none yet, or one for ever. */
 void *sc_graphs_alloc_copy(struct sc_graphs *graphs, size_t size_bytes, bool for_ever)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
@@ -114,7 +126,7 @@ void *sc_graphs_alloc_copy(struct sc_graphs *graphs, size_t size_bytes, bool for
     return NULL;
 }
 
-/* Releases one use of the copy, and frees the copy with the last one. */
+/* A use of the copy is dropped: frees the copy with the last one. */
 static void release_copy(struct sc_graphs *graphs, void *bytes)
 {
     struct copy *copy = copy_header(bytes);
@@ -126,6 +138,8 @@ static void release_copy(struct sc_graphs *graphs, void *bytes)
 
 /* ---- what few uses have ---- */
 
+/* Returns what only few uses (of memory by nodes) have (the free, the local variable, the copy);
+ * zeros if the use has nothing of that. */
 const struct sc_graph_extra *sc_graphs_extra(struct sc_graphs *graphs,
                                              const struct sc_graph_use *use)
 {
@@ -133,7 +147,8 @@ const struct sc_graph_extra *sc_graphs_extra(struct sc_graphs *graphs,
     return use->extra ? sc_pool_at(&graphs->extras, use->extra) : &nothing;
 }
 
-/* Takes the extra from the pool if the use has none yet. */
+/* Returns the part of a use (of a piece of memory by a node) that only few uses have, taken from
+ * the pool if there is none yet. It is apart since captures write thousands of uses. */
 struct sc_graph_extra *sc_graphs_make_extra(struct sc_graphs *graphs, struct sc_graph_use *use)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
@@ -142,7 +157,9 @@ struct sc_graph_extra *sc_graphs_make_extra(struct sc_graphs *graphs, struct sc_
     return use->extra ? sc_pool_at(&graphs->extras, use->extra) : NULL;
 }
 
-/* Notes that the use has the copy `saved`, or that its memory lies in a copy. */
+/* A use (of a piece of memory by a node) was added: counts it in the copy that its node reads
+ * (`saved`), or in which its memory lies. The latter has a clone of a graph, whose nodes name the
+ * copy itself. */
 static void retain_copy(struct sc_graphs *graphs, struct sc_graph_use *use, void *saved)
 {
     struct sc_graph_extra *extra = NULL;
@@ -156,7 +173,8 @@ static void retain_copy(struct sc_graphs *graphs, struct sc_graph_use *use, void
     copy_header(saved)->uses++;
 }
 
-/* Frees the use's extra, and its share of a copy. */
+/* A use (of a piece of memory by a node) is dropped: frees what only few uses have, and its share
+ * of a copy. */
 static void free_extra(struct sc_graphs *graphs, struct sc_graph_use *use)
 {
     void *saved = sc_graphs_extra(graphs, use)->saved;
@@ -169,12 +187,15 @@ static void free_extra(struct sc_graphs *graphs, struct sc_graph_use *use)
 
 /* ---- uses ---- */
 
+/* Is it the empty place of a use (of a piece of memory by a node) that was dropped? Such a place
+ * has no bytes; later uses are put there. */
 static bool is_hole(const struct sc_graph_use *use)
 {
     return sc_shape_hull_bytes(&use->shape) == 0;
 }
 
-/* Frees the list. The extras of its uses are freed by free_extra. */
+/* Frees the list. What single uses (of memory by nodes) have besides (free_extra) is freed before.
+ */
 void sc_graph_uses_free(struct sc_graphs *graphs, struct sc_graph_uses *uses)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
@@ -182,6 +203,8 @@ void sc_graph_uses_free(struct sc_graphs *graphs, struct sc_graph_uses *uses)
     *uses = (struct sc_graph_uses){0};
 }
 
+/* Appends a copy of the use (of a piece of memory by a node) to the list. NULL: no memory. The list
+ * may move. */
 struct sc_graph_use *sc_graph_uses_append(struct sc_graphs *graphs, struct sc_graph_uses *uses,
                                           const struct sc_graph_use *use)
 {
@@ -199,18 +222,21 @@ struct sc_graph_use *sc_graph_uses_append(struct sc_graphs *graphs, struct sc_gr
 
 /* ---- the index ---- */
 
+/* Returns the index by address that has the interval: that of memory which free() or munmap() can
+ * take away, or that of memory which only the driver frees. Each free() looks into the first one.
+ */
 static struct sc_grid *grid_of(struct sc_graphs *graphs, const struct sc_graph_interval *interval)
 {
     return interval->heap ? &graphs->heap_grid : &graphs->grid;
 }
 
-/* Does the interval contain all bytes of the use? */
+/* Does the interval contain all bytes of the use (of a piece of memory by a node)? */
 static bool use_lies_within(const struct sc_graph_use *use, uintptr_t address, size_t size_bytes)
 {
     return use->shape.address >= address && sc_graph_use_end(use) <= address + size_bytes;
 }
 
-/* Returns the bytes that the interval stands for. */
+/* Returns the bytes of the interval, mostly an allocation. */
 static struct sc_graph_bounds bounds_of(struct sc_graphs *graphs, uint32_t interval)
 {
     const struct sc_grid_node *node = &sc_graphs_interval_at(graphs, interval)->node;
@@ -220,7 +246,9 @@ static struct sc_graph_bounds bounds_of(struct sc_graphs *graphs, uint32_t inter
     };
 }
 
-/* Returns one of the graph's latest intervals that contains the use, or 0. */
+/* Returns an interval (a piece of memory that the graph uses, mostly an allocation) that contains
+ * the use (of a piece of memory by a node), or 0. Looks at the latest few alone: nodes that use one
+ * buffer mostly follow each other, and two intervals for one buffer do no harm. */
 static uint32_t find_interval(struct sc_graphs *graphs, const struct sc_graph *graph,
                               const struct sc_graph_use *use)
 {
@@ -235,13 +263,16 @@ static uint32_t find_interval(struct sc_graphs *graphs, const struct sc_graph *g
     return 0;
 }
 
+/* Returns the name of a use (of a piece of memory by a node) in links: its index + 1, as 0 means
+ * none. */
 static uint32_t use_number(const struct sc_graph *graph, const struct sc_graph_use *use)
 {
     return (uint32_t)(use - graph->uses.list) + 1;
 }
 
-/* Makes an interval for the use: the allocation around it if that is known, else its own bytes.
- * Returns 0 if there is no memory. */
+/* Makes an interval for the use (of a piece of memory by a node), by which a free finds it: the
+ * allocation around it if that is known, so that further uses share it, else its own bytes. Returns
+ * 0 if there is no memory. */
 static uint32_t make_interval(struct sc_graphs *graphs, uint32_t graph,
                               const struct sc_graph_use *use, const struct sc_graph_bounds *known)
 {
@@ -264,8 +295,10 @@ static uint32_t make_interval(struct sc_graphs *graphs, uint32_t graph,
     return id;
 }
 
-/* Adds the use to the list of an interval, so that frees find it. Leaves out stacks, which nobody
- * frees, and device memory, whose frees do not search here. Returns false if there is no memory. */
+/* Lists the use (of a piece of memory by a node) under its memory, so that a free there finds the
+ * graph. Stacks are not listed, as nobody frees them, nor device memory, whose frees do not look
+ * here; a use of that keeps instead how many came before it. Returns false if there is no memory.
+ */
 static bool add_to_interval(struct sc_graphs *graphs, uint32_t id, struct sc_graph_use *use,
                             const struct sc_graph_bounds *bounds)
 {
@@ -282,6 +315,7 @@ static bool add_to_interval(struct sc_graphs *graphs, uint32_t id, struct sc_gra
     return use->interval != 0;
 }
 
+/* Takes the interval out of the index by address, and frees its record. */
 static void free_interval(struct sc_graphs *graphs, uint32_t id)
 {
     sc_grid_remove(grid_of(graphs, sc_graphs_interval_at(graphs, id)), id);
@@ -298,7 +332,7 @@ static void drop_intervals(struct sc_graphs *graphs, struct sc_graph *graph)
     }
 }
 
-/* Frees an interval that has no use any more. */
+/* No use is left in the interval: takes it out of the graph's list and frees it. */
 static void remove_interval(struct sc_graphs *graphs, struct sc_graph *graph, uint32_t id)
 {
     const struct sc_graph_interval *interval = sc_graphs_interval_at(graphs, id);
@@ -309,7 +343,8 @@ static void remove_interval(struct sc_graphs *graphs, struct sc_graph *graph, ui
     free_interval(graphs, id);
 }
 
-/* Removes the use from its interval's list, and frees the interval after its last use. */
+/* Removes the use (of a piece of memory by a node) from the list of its interval, and frees an
+ * interval that has no other use. Stacks and device memory have none. */
 static void remove_from_interval(struct sc_graphs *graphs, struct sc_graph *graph, uint32_t use)
 {
     uint32_t interval = sc_graph_use_at(graph, use)->interval;
@@ -322,9 +357,9 @@ static void remove_from_interval(struct sc_graphs *graphs, struct sc_graph *grap
 
 /* ---- adding ---- */
 
-/* Does a launch wait until this target of a copy is written? Assumes, as long as nothing else is
- * known, that the source is device memory, and that the device does not use pageable memory
- * directly. */
+/* Does a launch wait until this target of a copy is written, as the driver does for pageable
+ * memory? Assumes, if nothing else is known, that the source is device memory, and that the device
+ * does not use pageable memory directly. */
 static bool is_waited_for(const struct sc_graph_use *use)
 {
     const struct sc_copy_case asked = {
@@ -335,7 +370,9 @@ static bool is_waited_for(const struct sc_graph_use *use)
                           sc_copy_manner_of(&asked).waits);
 }
 
-/* Adds `one` (1 or -1) to those counts of the graph that the use belongs to. */
+/* A use (of a piece of memory by a node) comes (1) or goes (-1): changes the counts of the graph by
+ * which launches and frees see at once that there is nothing of a kind. What launches of an exec
+ * record has to be made anew. */
 void sc_graph_count_use(struct sc_graph *graph, const struct sc_graph_use *use, int one)
 {
     if (use->freed)
@@ -351,7 +388,8 @@ void sc_graph_count_use(struct sc_graph *graph, const struct sc_graph_use *use, 
     sc_graph_note_stale(graph);
 }
 
-/* Counts are of enabled uses, so the use is taken out of them while it changes. */
+/* Counts are of enabled uses (of memory by nodes), so the use is taken out of them while it
+ * changes. */
 void sc_graph_enable_use(struct sc_graph *graph, struct sc_graph_use *use, bool enabled)
 {
     sc_graph_count_use(graph, use, -1);
@@ -359,7 +397,8 @@ void sc_graph_enable_use(struct sc_graph *graph, struct sc_graph_use *use, bool 
     sc_graph_count_use(graph, use, 1);
 }
 
-/* Notes which graph has the node. Not for execs, whose nodes have the handles of a graph's. */
+/* Notes which graph has the node, for calls that name a node alone. Not for execs, whose nodes have
+ * the handles of the graph's that they were made of. */
 static void index_node(struct sc_graphs *graphs, const struct sc_graph *graph,
                        const struct sc_graph_use *use)
 {
@@ -367,6 +406,8 @@ static void index_node(struct sc_graphs *graphs, const struct sc_graph *graph,
         sc_handles_put(&graphs->by_node, use->node, graph->handle);
 }
 
+/* A use (of a piece of memory by a node) of the node is dropped: the node is found by its handle no
+ * more, unless another graph has it by now, as a handle is given anew. */
 static void unindex_node(struct sc_graphs *graphs, const struct sc_graph *graph,
                          const struct sc_graph_use *use)
 {
@@ -374,7 +415,9 @@ static void unindex_node(struct sc_graphs *graphs, const struct sc_graph *graph,
         sc_handles_remove(&graphs->by_node, use->node);
 }
 
-/* Stores the use in a hole of the list, or at its end. Returns NULL if there is no memory. */
+/* Stores the use (of a piece of memory by a node) in the empty place of a dropped one, or at the
+ * list's end. Links are made for the present list, so they are freed before it grows. Returns NULL
+ * if there is no memory. */
 static struct sc_graph_use *store_use(struct sc_graphs *graphs, struct sc_graph *graph,
                                       const struct sc_graph_use *use)
 {
@@ -390,8 +433,9 @@ static struct sc_graph_use *store_use(struct sc_graphs *graphs, struct sc_graph 
     return hole;
 }
 
-/* Stores the use with its extra, counts it, and enters it into the indexes by node and by memory.
- */
+/* Adds a use (what a node does with one piece of memory) to the graph. A use of device memory
+ * beyond the limit is left out and no error. A use of a node that the program has disabled in the
+ * exec is disabled from the start. False: no memory, so that a free may not find the use. */
 bool sc_graphs_add(struct sc_graphs *graphs, uintptr_t handle, const struct sc_graph_use *use,
                    const struct sc_graph_extra *extra, const struct sc_graph_bounds *bounds)
 {
@@ -419,8 +463,8 @@ bool sc_graphs_add(struct sc_graphs *graphs, uintptr_t handle, const struct sc_g
     return indexed;
 }
 
-/* Adds copies of all uses of another graph, without their nodes' names, which belong to that graph.
- */
+/* The graph was cloned from another one, or got it as a child: adds copies of all its uses (of
+ * memory by nodes). Their nodes have other handles here, which are not known. */
 void sc_graphs_add_all(struct sc_graphs *graphs, uintptr_t handle, uintptr_t of)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
@@ -441,7 +485,8 @@ void sc_graphs_add_all(struct sc_graphs *graphs, uintptr_t handle, uintptr_t of)
 
 /* ---- dropping ---- */
 
-/* Takes the use out of all that refers to it, except its interval. */
+/* A use (of a piece of memory by a node) is dropped: takes it out of the graph's counts, the index
+ * by node, and its copy. Its interval is left to the caller, who may drop all at once. */
 static void release_use(struct sc_graphs *graphs, struct sc_graph *graph, struct sc_graph_use *use)
 {
     sc_graph_count_use(graph, use, -1);
@@ -449,7 +494,8 @@ static void release_use(struct sc_graphs *graphs, struct sc_graph *graph, struct
     free_extra(graphs, use);
 }
 
-/* Drops all uses of the graph. The memory of the list stays for later uses. */
+/* Drops all uses (of memory by nodes) of the graph. The list's memory stays, as an exec that is
+ * updated gets uses again at once. */
 static void drop_all_uses(struct sc_graphs *graphs, struct sc_graph *graph)
 {
     for (uint32_t i = 0; i < graph->uses.count; i++)
@@ -459,8 +505,8 @@ static void drop_all_uses(struct sc_graphs *graphs, struct sc_graph *graph)
     graph->uses.count = graph->hole_count = graph->first_hole = graph->scans = 0;
 }
 
-/* Drops a use, whose place becomes a hole for a later one. If only holes are left, empties the
- * list. */
+/* Drops a use (of a piece of memory by a node). Others are named by their index, so its place stays
+ * empty (a hole), and a later use is put there. A list of holes alone is emptied. */
 void sc_graphs_drop_use(struct sc_graphs *graphs, struct sc_graph *graph, uint32_t use)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
@@ -476,7 +522,7 @@ void sc_graphs_drop_use(struct sc_graphs *graphs, struct sc_graph *graph, uint32
     SC_CHECK_OF(graph->uses.count, sc_consistency_of_graph(graphs, graph));
 }
 
-/* Drops what is recorded of the node; node 0 stands for all nodes. */
+/* Drops what is recorded of the node, as it is removed or changed; node 0 stands for all nodes. */
 void sc_graphs_drop_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
@@ -494,7 +540,9 @@ void sc_graphs_drop_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t n
 
 /* ---- the end ---- */
 
-/* Removes the graph from the indexes, before a call that may destroy it. Returns its id. */
+/* A call is about to destroy the graph, and the driver may give its handle to another one before
+ * that call returns: the graph is found by the handle no more. Its memory counts as used until the
+ * call has succeeded. */
 uint32_t sc_graphs_detach(struct sc_graphs *graphs, uintptr_t handle)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
@@ -505,7 +553,7 @@ uint32_t sc_graphs_detach(struct sc_graphs *graphs, uintptr_t handle)
     return id;
 }
 
-/* Adds the graph to the indexes again: the driver has refused to destroy it. */
+/* The driver has refused to destroy the graph: it is found by its handle again. */
 void sc_graphs_attach(struct sc_graphs *graphs, uint32_t id)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
@@ -515,8 +563,9 @@ void sc_graphs_attach(struct sc_graphs *graphs, uint32_t id)
         index_node(graphs, graph, &graph->uses.list[i]);
 }
 
-/* Stores the exec's last launch. It holds a reference to the stream's id, so that the id is not
- * used for another stream. */
+/* Stores the point (work issued so far) of the exec's last launch, which calls that end with it (an
+ * update, a destruction) refer to. It keeps the id of its stream from being given to another one. A
+ * launch on the same stream again needs no new reference. Stream 0 forgets the launch. */
 void sc_graphs_set_last_launch(struct sc_graphs *graphs, struct sc_graph *graph, uint32_t stream)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
@@ -533,7 +582,9 @@ void sc_graphs_set_last_launch(struct sc_graphs *graphs, struct sc_graph *graph,
     sc_order_release_point(graphs->order, &former);
 }
 
-/* Frees all that the graph has, and its record. */
+/* Frees all that the graph has, and its record, when it is destroyed. It is in no index by handle
+ * any more. Host nodes that the library watches may still run, so their records end by themselves.
+ */
 void sc_graphs_remove(struct sc_graphs *graphs, uint32_t id)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
@@ -554,7 +605,8 @@ void sc_graphs_remove(struct sc_graphs *graphs, uint32_t id)
 
 /* ---- look-ups ---- */
 
-/* Begins after the use that was found last, since nodes are mostly asked about in their order. */
+/* Finds the graph's use of the same bytes. Begins after the use (of a piece of memory by a node)
+ * that was found last, since nodes are mostly asked about in their order. */
 const struct sc_graph_use *sc_graphs_same_use(struct sc_graphs *graphs, uintptr_t handle,
                                               const struct sc_graph_use *use)
 {
@@ -572,13 +624,16 @@ const struct sc_graph_use *sc_graphs_same_use(struct sc_graphs *graphs, uintptr_
     return NULL;
 }
 
+/* Was a node captured, added or changed by the same call (its author): the same function at the
+ * same place? */
 static bool is_same_author(const struct sc_graph_author *a, const struct sc_graph_author *b)
 {
     return a->api == b->api && a->stack == b->stack;
 }
 
-/* Returns the call that has added the node's uses. A captured node has no name, so its uses are
- * recognised by their bytes. If several calls added such uses, none is returned. */
+/* Returns the call that captured, added or changed the node, for a report. A captured node has no
+ * handle here, so its use is recognised by its bytes. If several calls made such uses, none is
+ * returned, as a wrong one misleads. */
 struct sc_graph_author sc_graphs_find_author(struct sc_graphs *graphs, uintptr_t handle,
                                              uintptr_t node, const struct sc_graph_use *use)
 {
@@ -600,6 +655,7 @@ struct sc_graph_author sc_graphs_find_author(struct sc_graphs *graphs, uintptr_t
     return found ? found->author : unknown;
 }
 
+/* Returns the graph that has the node, for calls that name a node alone; 0: not known. */
 uintptr_t sc_graphs_find_of_node(struct sc_graphs *graphs, uintptr_t node)
 {
     SC_ASSERT_GUARDED(&graphs->pool);

@@ -76,10 +76,11 @@ struct sc_graph_use {
     uintptr_t node; /* 0: not known */
     struct sc_shape shape;
     struct sc_graph_author author;
-    uint32_t range;    /* id of the tracker's range (memory that the driver knows); 0: none */
-    uint32_t origin;   /* the call that made the range (track/origins.h) */
-    uint32_t extra;    /* id of its struct sc_graph_extra, or 0 */
-    uint32_t interval; /* id of the interval that lists it, or 0 */
+    uint32_t range;  /* id of the tracker's range (memory that the driver knows); 0: none */
+    uint32_t origin; /* the call that made the range (track/origins.h) */
+    uint32_t extra;  /* id of its struct sc_graph_extra, or 0 */
+    /* id of the interval (the piece of memory in the index for frees) that lists it, or 0 */
+    uint32_t interval;
     /* The next use in the interval's list, as its index + 1. Of a use of device memory instead: how
      * many such uses were added to the graph before. */
     uint32_t interval_next;
@@ -89,7 +90,9 @@ struct sc_graph_use {
     /* enum sc_unsure: why the order of this use is not certain: because of nodes before or after
      * its node, or because a launch may leave the use out */
     uint32_t unsure : SC_UNSURE_BITS;
-    uint32_t stage : 5; /* the stage (track/stages.h) that the node belongs to; 0: none */
+    /* the node's stage: whether and by which node the host is told of its end (track/stages.h); 0:
+     * none */
+    uint32_t stage : 5;
     bool freed : 1;
     /* the exec's node uses the library's copy `saved` instead of this memory */
     bool redirected : 1;
@@ -100,11 +103,12 @@ struct sc_graph_use {
     bool reads_device : 1; /* SC_DEVICE: the node only reads there */
 };
 
-/* In a node's flags, `unsure` has the reasons for its uses of host memory in the low bits, and
- * those for its uses of device memory in the bits above SC_UNSURE_OF_DEVICE. */
+/* In a node's flags, `unsure` has the reasons why the order of its uses is not certain: for host
+ * memory in the low bits, for device memory in the bits above SC_UNSURE_OF_DEVICE. */
 enum { SC_UNSURE_OF_DEVICE = SC_UNSURE_BITS };
 
-/* The members of a use that only few uses have. */
+/* What only few uses have (a use: what one node does with one piece of memory), kept apart since
+ * captures write thousands of uses. */
 struct sc_graph_extra {
     struct sc_hazard_event freed_by;
     /* if the memory is on a stack: the function whose local variable it is */
@@ -124,9 +128,12 @@ struct sc_graph_event {
     uintptr_t inner; /* the node within `node` that records or waits; 0: `node` itself */
     uintptr_t event;
     bool waits;
-    /* the node notifies the host that all stages up to this one are done; 0: of none */
+    /* the node tells the host that all work up to this stage (track/stages.h) is done; 0: of none
+     */
     uint8_t tells;
-    uint8_t stands; /* the lowest `tells` of all nodes that record the same event */
+    /* the lowest `tells` of all nodes that record the same event: a wait for the event proves no
+     * more */
+    uint8_t stands;
 };
 
 /* The allocation that contains the use's bytes, and with which they are freed. */
@@ -163,15 +170,16 @@ enum {
  */
 struct sc_graph_flags {
     bool disabled;
-    uint16_t unsure; /* reasons for uses of host memory, and << SC_UNSURE_OF_DEVICE for those of
-                        device memory */
-    uint8_t stage;   /* the stage that the node's uses belong to */
-    /* the node notifies the host of all stages up to this one, by an event or a host node */
+    /* reasons why the order is not certain, of uses of host memory, and << SC_UNSURE_OF_DEVICE of
+     * those of device memory */
+    uint16_t unsure;
+    uint8_t stage; /* the stage that the node's uses belong to (track/stages.h) */
+    /* the node tells the host that all work up to this stage is done, by an event or a host node */
     uint8_t tells;
 };
 
-/* Returns the handle under which an orphan is kept. It is odd, while handles of graphs and execs
- * are even. */
+/* Returns the handle under which an orphan (a node whose graph only the driver knows) is kept. It
+ * is odd, while handles of graphs and execs are even. */
 static inline uintptr_t sc_graphs_orphan(uintptr_t node)
 {
     return node | 1;
@@ -200,7 +208,7 @@ static inline bool sc_graph_is_address(const struct sc_graph_use *use)
 
 const struct sc_graph *sc_graphs_get(struct sc_graphs *graphs, uint32_t id);
 
-/* Returns the use's struct sc_graph_extra, or one of zeros if it has none. Lock-free. */
+/* Returns what only few uses have, or zeros if the use has nothing of it. Lock-free. */
 const struct sc_graph_extra *sc_graphs_extra(struct sc_graphs *graphs,
                                              const struct sc_graph_use *use);
 
@@ -226,10 +234,10 @@ void sc_graphs_note_kernel(struct sc_graphs *graphs, uintptr_t handle);
  * `for_ever`. */
 void *sc_graphs_alloc_copy(struct sc_graphs *graphs, size_t size_bytes, bool for_ever);
 
-/* Adds a use to the graph, with a copy of `extra` unless that is NULL. Makes a record for a graph
- * that has none. `bounds`: the allocation around the use; NULL: not known. Silently leaves out a
- * use of device memory that sc_graph_takes_device refuses, as beyond SC_GRAPH_DEVICE_MAX. Returns
- * false if there is no memory. */
+/* Adds a use (what a node does with one piece of memory) to the graph, with a copy of `extra`
+ * unless that is NULL. Makes a record for a graph that has none. `bounds`: the allocation around
+ * the use; NULL: not known. Silently leaves out a use of device memory that sc_graph_takes_device
+ * refuses, as beyond SC_GRAPH_DEVICE_MAX. Returns false if there is no memory. */
 bool sc_graphs_add(struct sc_graphs *graphs, uintptr_t handle, const struct sc_graph_use *use,
                    const struct sc_graph_extra *extra, const struct sc_graph_bounds *bounds);
 
@@ -241,15 +249,16 @@ void sc_graphs_add_all(struct sc_graphs *graphs, uintptr_t handle, uintptr_t of)
 void sc_graphs_drop_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node);
 
 /* Drops the use that a node had before the program changed it, in whichever graph has the node;
- * execs are not searched. The node's name is not known there, so the use is found by its bytes.
- * Drops nothing if several graphs have such a use. */
+ * execs are not searched. Which graph that is only the driver knows, so the use is found by its
+ * bytes. Drops nothing if several graphs have such a use. */
 void sc_graphs_drop_former(struct sc_graphs *graphs, const struct sc_graph_use *former);
 
 /* Enables or disables a node of the exec. Launches leave out a disabled node. */
 void sc_graphs_enable_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
                            bool enabled);
 
-/* Returns the flags of the node's own uses and events, without those of nodes within it. */
+/* Returns what stays the same of the node when it gets new parameters, without that of nodes within
+ * it. */
 struct sc_graph_flags sc_graphs_get_flags(struct sc_graphs *graphs, uintptr_t handle,
                                           uintptr_t node);
 
@@ -261,8 +270,8 @@ void *sc_graphs_find_saved(struct sc_graphs *graphs, uintptr_t handle, uintptr_t
  * stack. */
 void sc_graphs_redirect_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node);
 
-/* Adds reasons why the order of the node's uses is not certain. `unsure`: as in struct
- * sc_graph_flags. */
+/* Adds reasons why the order of the node's uses is not certain: nodes around it wait for the host
+ * or tell it something, unseen. `unsure`: as in struct sc_graph_flags. */
 void sc_graphs_add_unsure(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
                           unsigned unsure);
 
@@ -271,13 +280,13 @@ void sc_graphs_add_unsure(struct sc_graphs *graphs, uintptr_t handle, uintptr_t 
 void sc_graphs_add_unsure_of_nodes(struct sc_graphs *graphs, uintptr_t handle,
                                    struct sc_handles *nodes);
 
-/* Puts the node's uses, except kernels' addresses, into a stage (track/stages.h). Returns false if
- * the node has no such use. */
+/* Puts the node's uses, except kernels' addresses, into a stage: the work of whose end one node
+ * tells the host (track/stages.h). Returns false if the node has no such use. */
 bool sc_graphs_set_stage(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
                          unsigned stage);
 
-/* Sets up to which stage the node notifies the host. The node records events, or is a host node
- * whose runs the library sees. */
+/* Sets up to which stage (track/stages.h) the node tells the host that work is done. The node
+ * records events, or is a host node whose runs the library sees. */
 void sc_graphs_set_notifies(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
                             unsigned stage);
 
@@ -292,13 +301,14 @@ void sc_graphs_note_inner(struct sc_graphs *graphs, uintptr_t handle, uintptr_t 
 enum sc_graph_place sc_graphs_place_of(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
                                        uintptr_t *outer);
 
-/* Drops all uses and events of the inner node, which is about to change, and of nodes within it.
- * Returns their flags, for sc_graphs_place_inner; if it had no uses, flags with SC_UNSURE_UNJUDGED.
- */
+/* Drops all uses and events of the inner node (in a child graph or a body), which is about to
+ * change, and of nodes within it. Returns their flags, for sc_graphs_place_inner; if it had no
+ * uses, flags with SC_UNSURE_UNJUDGED, as nothing says how it is ordered. */
 struct sc_graph_flags sc_graphs_drop_inner(struct sc_graphs *graphs, uintptr_t handle,
                                            uintptr_t outer, uintptr_t inner);
 
-/* Gives these flags to the new uses of the inner node. */
+/* The inner node (in a child graph or a body) was changed: gives its new uses these flags, which
+ * its former ones had. */
 void sc_graphs_place_inner(struct sc_graphs *graphs, uintptr_t handle, uintptr_t outer,
                            uintptr_t inner, const struct sc_graph_flags *flags);
 
@@ -330,8 +340,8 @@ struct sc_watched_launch *sc_graphs_begin_watched(struct sc_graphs *graphs, uint
                                                   const struct sc_watched_call *call,
                                                   unsigned *given_up);
 
-/* Notes that the exec was last launched on the stream, at this moment; stream 0: forgets its last
- * launch. */
+/* Notes that the exec was last launched on the stream, at this moment: work that follows the launch
+ * is told from that. Stream 0: forgets its last launch. */
 void sc_graphs_set_last_launch(struct sc_graphs *graphs, struct sc_graph *graph, uint32_t stream);
 
 /* Stores the names of the exec's nodes: their handles in the graph from which the exec was first
@@ -351,39 +361,43 @@ void sc_graphs_add_event(struct sc_graphs *graphs, uintptr_t handle,
 /* Notes memory that a node of the exec allocates or frees. Returns false if there is no room. */
 bool sc_graphs_note_own_memory(struct sc_graphs *graphs, uintptr_t handle,
                                const struct sc_graph_own *own);
-/* Called when all such memory of the exec is noted: drops uses of it, and refuses later ones. A
- * free of memory that no node of the exec allocates becomes a use of the memory's first byte. */
+/* Called when all memory that the exec's nodes allocate and free is noted: drops uses of it, and
+ * refuses later ones. A free of memory that no node of the exec allocates becomes a use of the
+ * memory's first byte. */
 void sc_graphs_end_own_memory(struct sc_graphs *graphs, uintptr_t handle);
 
 /* Drops the exec's uses of device memory, except kernels' addresses, because not all are known;
  * none is added until the exec is made or updated anew. */
 void sc_graphs_leave_out_device(struct sc_graphs *graphs, uintptr_t handle);
 
-/* Adds a race. It is dropped when either node's uses are. Returns false if there is no room. */
+/* Adds a race: two nodes of the exec use a common byte without order. It is dropped when either
+ * node's uses are. Returns false if there is no room. */
 bool sc_graphs_add_race(struct sc_graphs *graphs, uintptr_t handle,
                         const struct sc_graph_race *race);
 
-/* Stores the next race that was not reported yet and neither of whose nodes is disabled or
- * unjudged, and counts it as reported. Returns false if there is none. */
+/* Stores the next race (two nodes that use a common byte without order) that was not reported yet,
+ * and counts it as reported. Leaves out races of a node that is disabled, or whose order cannot be
+ * seen. Returns false if there is none. */
 bool sc_graphs_next_race(struct sc_graphs *graphs, uint32_t id, struct sc_graph_race *into);
 
-/* Drops the kernels' addresses of the node; with node 0, those of all nodes. */
+/* Drops the addresses among the parameters of the kernel node; with node 0, those of all nodes. */
 void sc_graphs_drop_addresses(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node);
 
 /* Makes the exec's runs, which its launches record as operations. Called when all its uses are
- * known. Adjoining uses of one range of host memory with equal direction and stage become one run.
- * Stacks and disabled nodes are left out. Runs are sorted by stage; those of no stage come last. If
- * several nodes record the same event, it is not known which record the host has waited for. Then
- * the event stands for the stages that all these nodes notify of, and runs of their other stages
- * are not judged. */
+ * known. Adjoining uses of one range of host memory with equal direction and stage (track/stages.h)
+ * become one run. Stacks and disabled nodes are left out. Runs are sorted by stage; those of no
+ * stage come last. If several nodes record the same event, it is not known which record the host
+ * has waited for. Then the event stands for the stages that all these nodes tell of, and runs of
+ * their other stages are not judged. */
 void sc_graphs_make_runs(struct sc_graphs *graphs, uintptr_t handle);
 
-/* Which runs of device memory are meant. Before a launch, to be compared with earlier work: ALL of
- * them; FREE, those before which no node may wait for the program; GATED, the others. After a
- * launch, to be recorded: IN_FLIGHT, all that are recorded; or, as a number of 0 or more, those of
- * one stage. */
+/* Which runs (uses of an exec, as launches record them) of device memory are meant. Before a
+ * launch, to be compared with earlier work: ALL of them; FREE, those before which no node may wait
+ * for the program; GATED, the others. After a launch, to be recorded: IN_FLIGHT, all that are
+ * recorded; or, as a number of 0 or more, those of one stage. */
 enum { SC_RUNS_ALL = -1, SC_RUNS_FREE = -2, SC_RUNS_GATED = -3, SC_RUNS_IN_FLIGHT = -4 };
-/* Returns true if the run is selected by `which` and its order is not unknown. Pure. */
+/* Returns true if the run is one of those that `which` means. One of unknown order never is, since
+ * nothing about it may be reported. Pure. */
 bool sc_graphs_run_is_selected(const struct sc_graph_use *run, int which);
 
 /* Returns the graph's use of the same bytes in the same direction; NULL: none. The search begins
@@ -391,9 +405,9 @@ bool sc_graphs_run_is_selected(const struct sc_graph_use *run, int which);
 const struct sc_graph_use *sc_graphs_same_use(struct sc_graphs *graphs, uintptr_t handle,
                                               const struct sc_graph_use *use);
 
-/* Completes a use that the driver has described: if the graph, or the orphan `node`, has the same
- * use, copies its author, and whether its memory was freed, into `use`. `node`: the driver's
- * handle. */
+/* Completes a use that the driver has described by what is known of it: if the graph, or the node
+ * itself as an orphan (its graph is unknown), has the same use, copies into `use` which call made
+ * it and whether its memory was freed. `node`: the driver's handle. */
 void sc_graphs_recognise(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
                          struct sc_graph_use *use, struct sc_graph_extra *extra);
 
@@ -401,17 +415,18 @@ void sc_graphs_recognise(struct sc_graphs *graphs, uintptr_t handle, uintptr_t n
 bool sc_graphs_get_use(struct sc_graphs *graphs, uint32_t graph, uint32_t at,
                        struct sc_graph_use *use, struct sc_graph_extra *extra);
 
-/* Returns the author of the node, as the node's uses say. Captured nodes have no name, so for these
- * a use of the same bytes as `use` is looked up. `api` is NULL if no author is known, or several
- * are. */
+/* Returns the author of the node: the call that captured, added or changed it. A captured node is
+ * not known by its handle, so a use of the same bytes as `use` is looked up for it. `api` is NULL
+ * if no author is known, or several are. */
 struct sc_graph_author sc_graphs_find_author(struct sc_graphs *graphs, uintptr_t handle,
                                              uintptr_t node, const struct sc_graph_use *use);
 
-/* Are there orphans? */
+/* Are there orphans (nodes that the program has changed and of which only the driver knows the
+ * graph)? */
 bool sc_graphs_have_orphans(struct sc_graphs *graphs);
 
-/* Returns the handle of the graph that has a use of the node, or of the node as an orphan; 0: none.
- * Execs are not searched. */
+/* Returns the handle of the graph that has a use of the node; that of the node itself if its graph
+ * is unknown (sc_graphs_orphan); 0: none. Execs are not searched. */
 uintptr_t sc_graphs_find_of_node(struct sc_graphs *graphs, uintptr_t node);
 
 #endif

@@ -68,42 +68,47 @@ static inline bool sc_graphs_may_name(struct sc_graphs *graphs, uintptr_t addres
 /* Appends a copy of the use to the list and returns it; NULL: no memory. */
 struct sc_graph_use *sc_graph_uses_append(struct sc_graphs *graphs, struct sc_graph_uses *uses,
                                           const struct sc_graph_use *use);
-/* Frees the memory of the list. The extras of its uses stay. */
+/* Frees the memory of the list of uses. What single uses have besides (struct sc_graph_extra)
+ * stays. */
 void sc_graph_uses_free(struct sc_graphs *graphs, struct sc_graph_uses *uses);
 
-/* Walk over the uses of one node: return the node's first use, and the next use of the same node;
- * 0: there is none. Node 0 has none. After several walks a graph with many uses gets hash links, so
- * that a walk costs only as much as the node has uses. */
+/* Walk over the uses of one node (what it does with each piece of memory): return the node's first
+ * use, and the next use of the same node; 0: there is none. Node 0 has none. After several walks a
+ * graph with many uses gets hash links, so that a walk costs only as much as the node has uses. */
 uint32_t sc_graph_first_of(struct sc_graphs *graphs, struct sc_graph *graph, uintptr_t node);
 uint32_t sc_graph_next_of(const struct sc_graph *graph, uint32_t use);
 
-/* Add the use to the hash chain of its node, and remove it. Pre: the graph has links. */
+/* Add the use to the hash chain by which its node finds it, and remove it. Pre: the graph has
+ * links. */
 void sc_graph_link_node(struct sc_graph *graph, uint32_t use);
 void sc_graph_unlink_node(struct sc_graph *graph, uint32_t use);
 
-/* Add the use to the list of its interval, and remove it. */
+/* Add the use to the list of its interval (its piece of memory, by which a free finds it), and
+ * remove it. */
 void sc_graph_link_interval(struct sc_graphs *graphs, struct sc_graph *graph, uint32_t use);
 void sc_graph_unlink_interval(struct sc_graphs *graphs, struct sc_graph *graph, uint32_t use);
 
-/* Frees the graph's links. Called before the list of uses is freed or made larger, since the links
- * are made for the present list. */
+/* Frees the graph's links (hash chains of uses by node). Called before the list of uses is freed or
+ * made larger, since the links are made for the present list. */
 void sc_graph_links_free(struct sc_graphs *graphs, struct sc_graph *graph);
 
-/* Drops the use, and leaves a hole in the list. */
+/* Drops the use, and leaves its place in the list empty, since others are named by their index. */
 void sc_graphs_drop_use(struct sc_graphs *graphs, struct sc_graph *graph, uint32_t use);
 
-/* Returns the use's struct sc_graph_extra, made if it has none; NULL: no memory. */
+/* Returns what only few uses have, made if the use has none; NULL: no memory. */
 struct sc_graph_extra *sc_graphs_make_extra(struct sc_graphs *graphs, struct sc_graph_use *use);
 
-/* Adds `one`, which is 1 or -1, to those counts of the graph that the use belongs to. */
+/* Adds `one`, which is 1 or -1, to the counts of the graph (freed, on stacks, of device memory,
+ * waited for) that the use belongs to. */
 void sc_graph_count_use(struct sc_graph *graph, const struct sc_graph_use *use, int one);
 
 /* Enables or disables the use, and corrects the graph's counts. */
 void sc_graph_enable_use(struct sc_graph *graph, struct sc_graph_use *use, bool enabled);
 
-/* Adds to a node's flags what the use contributes. Only the node's first use of host memory and its
- * first use of device memory contribute; kernels' addresses do not. `seen`: a bit for each of the
- * two that was met already; 0 at first. */
+/* Adds to a node's flags (what stays the same of it when it gets new parameters) what the use
+ * contributes. Only the node's first use of host memory and its first use of device memory
+ * contribute; kernels' addresses do not. `seen`: a bit for each of the two that was met already; 0
+ * at first. */
 void sc_graph_add_flags(struct sc_graph_flags *flags, unsigned *seen,
                         const struct sc_graph_use *use);
 
@@ -111,21 +116,24 @@ void sc_graph_add_flags(struct sc_graph_flags *flags, unsigned *seen,
  * leave it out. */
 bool sc_graph_takes_device(const struct sc_graph *graph, const struct sc_graph_use *use);
 
-/* Drops the races of the node; with node 0, all races. */
+/* Drops the races (a common byte, no order) of the node, which has changed; with node 0, all races.
+ */
 void sc_graph_drop_races(struct sc_graph *graph, uintptr_t node);
 /* Frees the memory that graph_device.c keeps for the graph. */
 void sc_graph_free_device(struct sc_graphs *graphs, struct sc_graph *graph);
 
-/* Returns the stage up to which the node notifies the host; 0: it notifies of none. */
+/* Returns the stage (track/stages.h) up to which the node tells the host that work is done; 0: it
+ * tells of none. */
 uint8_t sc_graph_notified_stage(const struct sc_graph *graph, uintptr_t node);
 
 /* Drops the events and races of the node; with node 0, all that is known of nodes except their
  * uses. */
 void sc_graph_drop_events(struct sc_graph *graph, uintptr_t node);
-/* Drops those events of the node that come from nodes within `inner`. */
+/* Drops those events that the node records or waits for which come from the node `inner` within it,
+ * or from nodes within that. */
 void sc_graph_drop_inner_events(struct sc_graph *graph, uintptr_t node, uintptr_t inner);
 
-/* Forgets which inner nodes there are. */
+/* Forgets which nodes lie inside of others, in child graphs or bodies (inner nodes). */
 void sc_graph_forget_inner(struct sc_graph *graph);
 
 /* Returns true if `node` is `of`, or lies within it. */
@@ -138,7 +146,7 @@ void sc_graph_enable_inner(struct sc_graphs *graphs, struct sc_graph *graph, uin
 /* Frees the memory that graph_nodes.c keeps for the graph. */
 void sc_graph_free_nodes(struct sc_graphs *graphs, struct sc_graph *graph);
 
-/* Notes that the runs have to be made anew, if the graph is an exec. */
+/* The graph has changed: if it is an exec, its runs (what launches record) have to be made anew. */
 static inline void sc_graph_note_stale(struct sc_graph *graph)
 {
     graph->exec.is_stale = graph->is_exec;

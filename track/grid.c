@@ -14,12 +14,15 @@ enum { RACES_MAX = 8, FILTER_STEPS_MAX = 16, CHECKED_STEPS_MAX = 64, LOOKED_AT_M
 
 #define SECOND_SIDE (1u << 31)
 
+/* The binary logarithm of the size of a level's cells: 4 KB on level 0, and four times as much on
+ * each further one. */
 static unsigned cell_shift(int level)
 {
     return 12 + SC_GRID_STEP_SHIFT * (unsigned)level;
 }
 
-/* Returns the finest level whose cells are at least as large as the item. */
+/* Returns the level on which an item of this size is entered: the finest whose cells are at least
+ * as large, so that the item overlaps at most two of them. */
 static int level_of(size_t size_bytes)
 {
     if (size_bytes <= (size_t)1 << cell_shift(0))
@@ -29,22 +32,24 @@ static int level_of(size_t size_bytes)
     return level < SC_GRID_LEVELS ? level : SC_GRID_LEVELS - 1;
 }
 
-/* Returns the slot of the cell's chain. Neighbouring cells have neighbouring slots, so that a walk
- * over an interval reads memory in order. The high bits are mixed in, so that distant regions do
- * not share slots. */
+/* Returns the slot of the hash table that has the cell's chain. Neighbouring cells have
+ * neighbouring slots, so that a walk over an interval reads memory in order. The high bits are
+ * mixed in, so that distant regions do not share slots. */
 static uint32_t slot_of(const struct sc_grid *grid, int level, uint64_t cell)
 {
     uint64_t spread = (cell >> 14) * 0x9E3779B97F4A7C15u >> 40;
     return (uint32_t)(cell + spread + (uint64_t)level * 0x2545F491u) & grid->mask;
 }
 
+/* Sets the bounds of all items; sc_grid_may_reach reads them without a lock. */
 static void set_bounds(struct sc_grid *grid, uintptr_t low, uintptr_t high)
 {
     atomic_store_explicit(&grid->low, low, memory_order_release);
     atomic_store_explicit(&grid->high, high, memory_order_release);
 }
 
-/* Widens the bounds of all items (sc_grid_may_reach) to include this one. */
+/* An item comes: widens the bounds of all items to include it. They become narrower only when the
+ * grid is empty again. */
 static void widen_bounds(struct sc_grid *grid, const struct sc_grid_node *node)
 {
     uintptr_t low = atomic_load_explicit(&grid->low, memory_order_relaxed);
@@ -55,11 +60,14 @@ static void widen_bounds(struct sc_grid *grid, const struct sc_grid_node *node)
         set_bounds(grid, address < low ? address : low, end > high ? end : high);
 }
 
+/* Returns the item with this id: a record of the owner's pool that begins with the grid's links. */
 static struct sc_grid_node *node_at(struct sc_grid *grid, uint32_t id)
 {
     return sc_pool_at(grid->pool, id);
 }
 
+/* Initialises an empty grid (an index that finds what lies at an address). `cells`, the size of its
+ * hash table, is a power of two. */
 int sc_grid_init(struct sc_grid *grid, struct sc_pool *pool, uint32_t cells)
 {
     memset(grid, 0, sizeof *grid);
@@ -71,12 +79,14 @@ int sc_grid_init(struct sc_grid *grid, struct sc_pool *pool, uint32_t cells)
     return grid->heads ? 0 : -ENOMEM;
 }
 
+/* Frees the hash table. The items are the owner's. */
 void sc_grid_destroy(struct sc_grid *grid)
 {
     sc_pages_unmap(grid->heads, (grid->mask + (size_t)1) * sizeof *grid->heads);
     grid->heads = NULL;
 }
 
+/* Sets whether the level has items, so that look-ups go to no other one. */
 static void set_level_bit(struct sc_grid *grid, int level, bool lived_in)
 {
     uint32_t levels = atomic_load_explicit(&grid->levels, memory_order_relaxed);
@@ -91,6 +101,7 @@ static uint32_t populated_levels(struct sc_grid *grid)
     return atomic_load_explicit(&grid->levels, memory_order_acquire);
 }
 
+/* Returns the finest of these levels. */
 static int lowest(uint32_t levels)
 {
     return __builtin_ctz(levels);
@@ -113,23 +124,29 @@ static inline __attribute__((always_inline)) struct cells cells_of(const struct 
                           (address + size_bytes - 1) >> cell_shift(level)};
 }
 
+/* Tells whether the entry of a chain stands for its item's first cell (0) or second cell (1). */
 static unsigned side_of(uint32_t entry)
 {
     return entry & SECOND_SIDE ? 1 : 0;
 }
 
+/* Returns the item that the entry of a chain stands for. The entry's top bit says in which of its
+ * two cells. */
 static struct sc_grid_node *node_of(struct sc_grid *grid, uint32_t entry)
 {
     return node_at(grid, entry & ~SECOND_SIDE);
 }
 
+/* Sets the link back from the entry, in the chain of that cell of its item. Entry 0 is the end of a
+ * chain. */
 static void set_previous(struct sc_grid *grid, uint32_t entry, uint32_t previous)
 {
     if (entry)
         node_of(grid, entry)->previous[side_of(entry)] = previous;
 }
 
-/* Adds the entry at the head of its chain. Readers without the lock follow `next` alone. */
+/* Adds the entry at the head of its chain. Readers without the lock follow `next` alone, which is
+ * stored before the entry can be found. */
 static inline __attribute__((always_inline)) void link_entry(struct sc_grid *grid, uint32_t entry,
                                                              uint32_t slot)
 {
@@ -140,7 +157,8 @@ static inline __attribute__((always_inline)) void link_entry(struct sc_grid *gri
     atomic_store_explicit(&grid->heads[slot], entry, memory_order_release);
 }
 
-/* Removes the entry from its chain. */
+/* Removes the entry from its chain. Its own `next` stays, for readers without the lock that are
+ * just there. */
 static inline __attribute__((always_inline)) void unlink_entry(struct sc_grid *grid, uint32_t entry,
                                                                uint32_t slot)
 {
@@ -153,19 +171,20 @@ static inline __attribute__((always_inline)) void unlink_entry(struct sc_grid *g
     set_previous(grid, next, previous);
 }
 
-/* Most items lie in one cell: the second one is linked out of line. */
+/* Enters an item in its second cell. Most items lie in one cell, so this is kept out of line. */
 static __attribute__((noinline)) void link_second(struct sc_grid *grid, uint32_t id, uint32_t slot)
 {
     link_entry(grid, id | SECOND_SIDE, slot);
 }
 
+/* Removes an item from its second cell. Most items lie in one cell, so this is kept out of line. */
 static __attribute__((noinline)) void unlink_second(struct sc_grid *grid, uint32_t id,
                                                     uint32_t slot)
 {
     unlink_entry(grid, id | SECOND_SIDE, slot);
 }
 
-/* Asserts that each entry links back to the one before it, and belongs into this chain. */
+/* In debug builds: each entry links back to the one before it, and belongs into this chain. */
 static SC_CHECKER void check_chain(struct sc_grid *grid, uint32_t slot)
 {
     uint32_t previous = 0, steps = 0;
@@ -182,7 +201,7 @@ static SC_CHECKER void check_chain(struct sc_grid *grid, uint32_t slot)
     }
 }
 
-/* Asserts that the chains of the item's cells are consistent. */
+/* In debug builds: the chains of the item's cells are consistent. */
 static SC_CHECKER void check_cells(struct sc_grid *grid, const struct cells *span)
 {
     SC_ASSERT(span->last - span->first <= 1);
@@ -192,8 +211,8 @@ static SC_CHECKER void check_cells(struct sc_grid *grid, const struct cells *spa
     check_chain(grid, slot_of(grid, span->level, span->last));
 }
 
-/* Adds an item. The version is odd while the chains change, so that readers without the lock
- * notice. */
+/* Adds an item, in the one or two cells that it overlaps. The version is odd meanwhile: a reader
+ * without the lock may find half of the change, sees the version, and tries again. */
 void sc_grid_insert(struct sc_grid *grid, uint32_t id)
 {
     SC_ASSERT_GUARDED(grid->pool);
@@ -211,7 +230,7 @@ void sc_grid_insert(struct sc_grid *grid, uint32_t id)
     SC_CHECK(check_cells(grid, &span));
 }
 
-/* Removes an item, with the same marks for readers as sc_grid_insert. */
+/* Removes an item. The version is odd meanwhile, as in sc_grid_insert. */
 void sc_grid_remove(struct sc_grid *grid, uint32_t id)
 {
     SC_ASSERT_GUARDED(grid->pool);
@@ -248,8 +267,8 @@ static uint32_t find_in_chain(struct sc_grid *grid, uint32_t slot, uintptr_t add
     return 0;
 }
 
-/* Returns the id of an item at the address, or 0. On each populated level one cell contains the
- * address; its chain is searched. */
+/* Returns the id of an item at the address, or 0. On each level with items one cell contains the
+ * address, and its chain is searched. */
 uint32_t sc_grid_find_at_locked(struct sc_grid *grid, uintptr_t address)
 {
     for (uint32_t levels = populated_levels(grid); levels; levels &= levels - 1) {
@@ -262,7 +281,8 @@ uint32_t sc_grid_find_at_locked(struct sc_grid *grid, uintptr_t address)
     return 0;
 }
 
-/* Repeats the look-up if the grid has changed meanwhile, a few times. */
+/* Looks an address up without the lock: repeats that if the grid was changed meanwhile, a few
+ * times, and then leaves it to the caller to look under the lock. */
 uint32_t sc_grid_find_at(struct sc_grid *grid, uintptr_t address)
 {
     for (int race = 0; race < RACES_MAX; race++) {
@@ -284,8 +304,8 @@ static bool item_overlaps(const struct sc_grid_node *node, uintptr_t address, si
     return start < address + size_bytes && address < start + length;
 }
 
-/* Could an item of this chain overlap the interval? True also for a long chain, and for one that is
- * being changed. */
+/* May an item of this chain overlap the interval? Asked without the lock. True also for a long
+ * chain: who asks looks under the lock then, which takes no longer than to go on here. */
 static bool chain_may_overlap(struct sc_grid *grid, uint32_t slot, uintptr_t address,
                               size_t size_bytes)
 {
@@ -308,8 +328,9 @@ static bool cell_may_overlap(struct sc_grid *grid, uint32_t slot, uintptr_t addr
            atomic_load_explicit(&grid->version, memory_order_relaxed) != version;
 }
 
-/* Checks the chains of the cells that the interval has on each populated level. Too many cells
- * count as a hit, since the caller can then afford to look under the lock. */
+/* Asked without the lock, as by each free(), where nothing is there mostly: looks into the chains
+ * of the cells that the interval has on each level with items. For many cells the answer is true,
+ * as the caller can then afford to look under the lock. */
 bool sc_grid_cells_may_overlap(struct sc_grid *grid, uintptr_t address, size_t size_bytes)
 {
     uint32_t levels = populated_levels(grid);
@@ -329,9 +350,9 @@ bool sc_grid_cells_may_overlap(struct sc_grid *grid, uintptr_t address, size_t s
     return false;
 }
 
-/* Is this the entry by which a walk visits the item? An item of two cells is met twice. It is
- * visited in the first of its cells that the walk covers, and by the entry for that cell, since
- * both cells may have the same chain. */
+/* Is this the entry by which a walk visits the item? An item of two cells is met twice. It counts
+ * in the first of its cells that the walk covers, and by the entry for that cell, since both cells
+ * may be in one chain. Items of other levels share the chain. */
 static bool is_visited(const struct sc_grid_node *node, uint32_t entry, int level, uint64_t cell,
                        uint64_t first_cell)
 {
@@ -341,7 +362,8 @@ static bool is_visited(const struct sc_grid_node *node, uint32_t entry, int leve
     return span.level == level && counted_in == cell && linked_from == cell;
 }
 
-/* Returns how many cells a walk over the interval would visit. */
+/* Returns how many cells a walk over the interval would visit, by which callers choose another way.
+ */
 uint64_t sc_grid_overlap_cost(struct sc_grid *grid, uintptr_t address, size_t size_bytes)
 {
     uint64_t cells = 0;
@@ -352,7 +374,8 @@ uint64_t sc_grid_overlap_cost(struct sc_grid *grid, uintptr_t address, size_t si
     return cells;
 }
 
-/* Begins the walk over a grid: level by level, or over the whole table if that is shorter. */
+/* Begins the walk over a grid: level by level, cell by cell, or through the whole hash table if
+ * that has fewer chains. An empty interval meets nothing. */
 static void begin_grid_walk(struct sc_grid_walk *walk, struct sc_grid *grid)
 {
     SC_ASSERT_GUARDED(grid->pool);
@@ -383,7 +406,8 @@ static bool advance_walk(struct sc_grid_walk *walk)
     return true;
 }
 
-/* Is the item of this entry the walk's next one? By the table, items count by their first cell. */
+/* Is the item of this entry the walk's next one? In a walk through the whole table each item counts
+ * by its first cell, so that it is met once. */
 static bool is_hit(const struct sc_grid_walk *walk, const struct sc_grid_node *node, uint32_t entry)
 {
     return item_overlaps(node, walk->address, walk->size_bytes) &&
@@ -391,7 +415,8 @@ static bool is_hit(const struct sc_grid_walk *walk, const struct sc_grid_node *n
                             : is_visited(node, entry, walk->level, walk->cell, walk->first_cell));
 }
 
-/* Goes on in the present chain, and then to the next chain, until an item counts. */
+/* Moves the walk to the next item: in the present chain, in the next chains, and at last in the
+ * grid that the caller wants walked behind this one. */
 void sc_grid_next(struct sc_grid_walk *walk)
 {
     for (;;) {
@@ -414,6 +439,8 @@ void sc_grid_next(struct sc_grid_walk *walk)
     }
 }
 
+/* Begins a walk over the items that overlap the interval: those of `grid`, then those of `behind`.
+ */
 struct sc_grid_walk sc_grid_begin_walk(struct sc_grid *grid, struct sc_grid *behind,
                                        uintptr_t address, size_t size_bytes)
 {

@@ -33,7 +33,8 @@ enum { SC_GRID_LEVELS = 19, SC_GRID_STEP_SHIFT = 2 };
 struct sc_grid_node {
     _Atomic uintptr_t address;
     _Atomic size_t size_bytes; /* at least 1 while in the grid */
-    _Atomic uint32_t next[2];  /* chains of the first and the second cell */
+    /* the next entry in the chain of the item's first cell, and of its second one */
+    _Atomic uint32_t next[2];
     /* read and written under the lock alone; 0: the entry is the first of its chain */
     uint32_t previous[2];
 };

@@ -8,6 +8,7 @@
 
 #include "common/poison.h"
 
+/* Asked after a fault, or before a call that uses memory: which operations forbid this access? */
 void sc_guarded_find_touched(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                              enum sc_touch touch, struct sc_ops *found)
 {
@@ -15,13 +16,15 @@ void sc_guarded_find_touched(struct sc_inflight *inflight, uintptr_t address, si
     sc_inflight_find_touched(inflight, address, size_bytes, touch, found);
 }
 
+/* Notes the operation for which an early access is about to wait (sc_guarded_find_beside_touch). */
 void sc_guarded_note_awaited(struct sc_inflight *inflight, const struct sc_ticket *ticket)
 {
     inflight->awaited = *ticket;
 }
 
-/* Finds operations on the touched pages that do not use the touched bytes themselves. Finds none if
- * the operation of sc_guarded_note_awaited is known done: the program may have waited for that. */
+/* An access beside the bytes of what is in flight shall wait with it, as a program that has waited
+ * goes on to the bytes beside. If the operation of the last early access is known done, the program
+ * may have waited by itself, and nothing is found. */
 void sc_guarded_find_beside_touch(struct sc_inflight *inflight, uintptr_t address,
                                   size_t size_bytes, enum sc_touch touch, struct sc_ops *found)
 {
@@ -30,8 +33,8 @@ void sc_guarded_find_beside_touch(struct sc_inflight *inflight, uintptr_t addres
         sc_inflight_find_beside_touch(inflight, address, size_bytes, touch, found);
 }
 
-/* Ends the guard of pages in the interval. Counts the operations of which touches can no longer be
- * noticed. */
+/* The host may go on: unprotects the pages of the access. Operations of which accesses can no
+ * longer be noticed are counted as not watched. */
 void sc_guarded_unprotect(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                           enum sc_touch touch, bool keep_copies, enum sc_no_verdict_reason reason)
 {
@@ -41,13 +44,16 @@ void sc_guarded_unprotect(struct sc_inflight *inflight, uintptr_t address, size_
                                  unwatched.bytes);
 }
 
+/* Returns the record of an operation that a search has found, under the lock of then; NULL: it is
+ * gone by now. */
 static struct sc_op *find_op(struct sc_inflight *inflight, const struct sc_op_info *info)
 {
     uint32_t id = sc_inflight_find(inflight, info);
     return id ? sc_inflight_op(inflight, id) : NULL;
 }
 
-/* Finds those operations for which this thread was not the last to be accused. */
+/* Finds those operations for which this thread was not the last to be reported: a loop over a
+ * buffer touches it many times, and is one mistake. */
 void sc_guarded_find_unaccused(struct sc_inflight *inflight, const struct sc_ops *ops,
                                int32_t thread, struct sc_ops *fresh)
 {
@@ -59,8 +65,8 @@ void sc_guarded_find_unaccused(struct sc_inflight *inflight, const struct sc_ops
     }
 }
 
-/* Records that the touch of these operations was reported, so that the same one is not reported
- * again. */
+/* The thread was reported for these operations: it is not reported again, unless another thread is
+ * reported in between. */
 void sc_guarded_accuse(struct sc_inflight *inflight, const struct sc_ops *ops, int32_t thread)
 {
     for (unsigned i = 0; i < sc_ops_count_kept(ops); i++) {
@@ -70,8 +76,8 @@ void sc_guarded_accuse(struct sc_inflight *inflight, const struct sc_ops *ops, i
     }
 }
 
-/* Ends the guard of operations that are complete, and removes them, and those that are gone, from
- * the list. */
+/* An access is about to wait: unprotects operations that are complete by now, and leaves in the
+ * list those that it has to wait for. */
 void sc_guarded_end_complete(struct sc_inflight *inflight, struct sc_ops *ops)
 {
     unsigned kept = 0;
@@ -85,7 +91,7 @@ void sc_guarded_end_complete(struct sc_inflight *inflight, struct sc_ops *ops)
     ops->count = kept;
 }
 
-/* Ends the guards of the operations; those that are no longer in flight are skipped. */
+/* Unprotects the operations, for an access that does not wait. Some may be gone by now. */
 void sc_guarded_end(struct sc_inflight *inflight, const struct sc_ops *ops)
 {
     for (unsigned i = 0; i < sc_ops_count_kept(ops); i++) {
@@ -95,18 +101,22 @@ void sc_guarded_end(struct sc_inflight *inflight, const struct sc_ops *ops)
     }
 }
 
+/* The end of the last page of the address space whose end is an address: so an interval up to it
+ * does not overflow. */
 static uintptr_t whole_pages_end(const struct sc_inflight *inflight)
 {
     return SIZE_MAX - inflight->guards.page_mask;
 }
 
+/* Unprotects everything, as the guard ends. */
 void sc_guarded_end_all(struct sc_inflight *inflight)
 {
     struct sc_unwatched unused = {0, 0};
     sc_inflight_unprotect(inflight, 0, whole_pages_end(inflight), SC_TOUCH_WRITE, false, &unused);
 }
 
-/* Counts each guarded operation once, by its first span. */
+/* The process has no mappings left, which protected pages take: unprotects everything, and counts
+ * the operations as not watched. Each is counted once, by its first run of pages. */
 void sc_guarded_give_up(struct sc_inflight *inflight)
 {
     SC_GRID_EACH (walk, &inflight->guards.grid, 0, whole_pages_end(inflight)) {
@@ -119,7 +129,8 @@ void sc_guarded_give_up(struct sc_inflight *inflight)
     sc_guarded_end_all(inflight);
 }
 
-/* Applies changes until one needs a system call, and stores that one. False: nothing is left. */
+/* Returns the next system call that the stripe (pages that share a lock) needs. Changes that need
+ * none are done on the way. False: nothing is left. */
 bool sc_guarded_apply(struct sc_inflight *inflight, unsigned stripe,
                       struct sc_access_change *change)
 {
@@ -130,8 +141,8 @@ bool sc_guarded_apply(struct sc_inflight *inflight, unsigned stripe,
     return more;
 }
 
-/* Ends the guard of the operation of a change that Linux has refused; the operation is then not
- * watched. */
+/* The system call has failed. If it was to protect pages, their operation is not protected, and
+ * counted as not watched; if it was to unprotect them, it will be tried again. */
 void sc_guarded_refuse(struct sc_inflight *inflight, const struct sc_access_change *change,
                        enum sc_no_verdict_reason reason)
 {
@@ -144,14 +155,16 @@ void sc_guarded_refuse(struct sc_inflight *inflight, const struct sc_access_chan
     }
 }
 
-/* Raises the range's value: memory that was once forbidden stays so. */
+/* Sets whether the range's pages may be protected, unless it has a stricter value: once forbidden
+ * they stay so. */
 static void raise_guarding(struct sc_range *range, enum sc_guarding guarding)
 {
     if (atomic_load_explicit(&range->guarding, memory_order_relaxed) < (unsigned)guarding)
         atomic_store_explicit(&range->guarding, guarding, memory_order_release);
 }
 
-/* Sets whether memory of a range may be guarded. Memory that must not be is unguarded at once. */
+/* Sets whether memory of ranges (host memory known to the driver) may be protected. Memory that
+ * must not be is unprotected at once, and its operations are counted as not watched. */
 void sc_guarded_set(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                     enum sc_guarding guarding)
 {
@@ -164,15 +177,16 @@ void sc_guarded_set(struct sc_inflight *inflight, uintptr_t address, size_t size
                                  unwatched.bytes);
 }
 
-/* Sets the range's value unless it has a stricter one: memory that must not be read stays so. */
+/* Sets how sources in the range (host memory known to the driver) may be read, unless it has a
+ * stricter value: memory that must not be read stays so. */
 static void raise_snapshot_limit(struct sc_range *range, enum sc_snapshots snapshots)
 {
     if (atomic_load_explicit(&range->snapshots, memory_order_relaxed) < snapshots)
         atomic_store_explicit(&range->snapshots, snapshots, memory_order_release);
 }
 
-/* Limits how sources in these ranges may be read. Then waits until no other thread reads one, since
- * the memory may now be unreadable. */
+/* The program may make this memory unreadable: limits how the library reads sources there, and
+ * waits until no other thread reads one. */
 void sc_guarded_limit_snapshots(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                                 enum sc_snapshots snapshots)
 {

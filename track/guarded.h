@@ -39,12 +39,13 @@ struct sc_inflight;
 struct sc_ops;
 struct sc_ticket;
 
-/* Stores in `found` the guarded operations for which a touch of this kind in the interval comes too
- * early. */
+/* Stores in `found` the operations whose pages are protected and for which a touch of this kind (a
+ * read or write by the host) in the interval comes too early. */
 void sc_guarded_find_touched(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                              enum sc_touch touch, struct sc_ops *found);
 
-/* Records that a touch which came too early waits for the operation. */
+/* Records that a touch which came too early (a read or write by the host) waits for the operation.
+ */
 void sc_guarded_note_awaited(struct sc_inflight *inflight, const struct sc_ticket *ticket);
 /* Stores in `found` the incomplete operations that have bytes on the pages of the interval, if a
  * touch of this kind comes too early for them (sc_inflight_find_beside_touch). Stores none if the
@@ -53,31 +54,32 @@ void sc_guarded_note_awaited(struct sc_inflight *inflight, const struct sc_ticke
 void sc_guarded_find_beside_touch(struct sc_inflight *inflight, uintptr_t address,
                                   size_t size_bytes, enum sc_touch touch, struct sc_ops *found);
 
-/* Ends the guard of those pages of the interval that are protected from a touch of this kind.
+/* Unprotects those pages of the interval that are protected from a touch of this kind.
  * `keep_copies`: sources there are copied first, and compared when their operations are done, so
  * that a change is still found. Operations of which touches can no longer be noticed are counted
  * under the reason. */
 void sc_guarded_unprotect(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                           enum sc_touch touch, bool keep_copies, enum sc_no_verdict_reason reason);
 
-/* Stores in `fresh` those operations for which this thread was not the last one accused, so that a
- * repeated touch is not reported again. */
+/* Stores in `fresh` those operations for which this thread was not the last one accused (reported
+ * as touching their memory too early), so that a repeated touch is not reported again. */
 void sc_guarded_find_unaccused(struct sc_inflight *inflight, const struct sc_ops *ops,
                                int32_t thread, struct sc_ops *fresh);
 /* Records that the thread was reported for touching the operations too early. */
 void sc_guarded_accuse(struct sc_inflight *inflight, const struct sc_ops *ops, int32_t thread);
 
-/* Ends the guards of the operations. */
+/* Unprotects the operations' pages. */
 void sc_guarded_end(struct sc_inflight *inflight, const struct sc_ops *ops);
-/* Ends the guards of those operations that are complete, and leaves only the others in `ops`. */
+/* Unprotects the pages of those operations that are complete, and leaves only the others in `ops`.
+ */
 void sc_guarded_end_complete(struct sc_inflight *inflight, struct sc_ops *ops);
 void sc_guarded_end_all(struct sc_inflight *inflight);
-/* Ends all guards because the process has no mappings left, and counts the operations as not
+/* Unprotects everything because the process has no mappings left, and counts the operations as not
  * watched for that reason. */
 void sc_guarded_give_up(struct sc_inflight *inflight);
 
-/* Sets whether ranges in the interval may be guarded. A stricter value that a range has already
- * stays. SC_GUARDING_FORBIDDEN also ends the guards there. */
+/* Sets whether pages of ranges in the interval may be protected. A stricter value that a range has
+ * already stays. SC_GUARDING_FORBIDDEN also unprotects what is there. */
 void sc_guarded_set(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                     enum sc_guarding guarding);
 
@@ -86,12 +88,13 @@ void sc_guarded_set(struct sc_inflight *inflight, uintptr_t address, size_t size
 void sc_guarded_limit_snapshots(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                                 enum sc_snapshots snapshots);
 
-/* Applies the stripe's changes (sc_spans_apply) up to the next one that needs a system call, and
- * stores that one. False: nothing is left to apply. */
+/* Goes through the stripe's changes of protection (sc_spans_apply) up to the next one that needs a
+ * system call, and stores that one. False: nothing is left to do. (A stripe is a set of pages that
+ * share a lock.) */
 bool sc_guarded_apply(struct sc_inflight *inflight, unsigned stripe,
                       struct sc_access_change *change);
 /* Records that the system call of the change has failed (sc_spans_refuse). An operation whose pages
- * were to be protected is no longer guarded, and is counted under the reason. */
+ * were to be protected is no longer watched, and is counted under the reason. */
 void sc_guarded_refuse(struct sc_inflight *inflight, const struct sc_access_change *change,
                        enum sc_no_verdict_reason reason);
 

@@ -6,12 +6,14 @@
 
 struct sc_history sc_history;
 
+/* Reads one word of an entry. Words are atomic, since entries are written without a lock. */
 static uint64_t get_word(_Atomic uint64_t *words, enum sc_history_word word)
 {
     return atomic_load_explicit(&words[word], memory_order_acquire);
 }
 
-/* Builds the entry from its words. They may be torn; the caller checks the number afterwards. */
+/* Builds an entry from its words. Another thread may be writing them; the caller finds that out by
+ * the entry's number. */
 static struct sc_history_entry unpack_entry(_Atomic uint64_t *words)
 {
     uint64_t of_stack = get_word(words, SC_HISTORY_STACK_AND_STREAM),
@@ -32,7 +34,7 @@ static struct sc_history_entry unpack_entry(_Atomic uint64_t *words)
 }
 
 /* Reads the entry with this number. Returns false if its place has another entry by now, or one
- * that is being written. */
+ * that is being written (its number is 0 meanwhile). */
 static bool read_one(struct sc_history_ring *ring, uint64_t number, struct sc_history_entry *entry)
 {
     __typeof__(&ring->entries[0]) place = &ring->entries[number % SC_HISTORY_LENGTH];
@@ -42,7 +44,7 @@ static bool read_one(struct sc_history_ring *ring, uint64_t number, struct sc_hi
     return atomic_load_explicit(&place->number, memory_order_relaxed) == number;
 }
 
-/* Returns the greatest number in the ring, or 0 if it is empty. */
+/* Returns the greatest number in the ring; 0: it is empty. */
 static uint64_t last_number(struct sc_history_ring *ring)
 {
     uint64_t last = 0;
@@ -53,6 +55,8 @@ static uint64_t last_number(struct sc_history_ring *ring)
     return last;
 }
 
+/* Copies the ring's entries, the latest first, for the report's line about a lost context. Entries
+ * that are being written are left out. */
 unsigned sc_history_read(struct sc_history_ring *ring,
                          struct sc_history_entry entries[SC_HISTORY_LENGTH])
 {

@@ -60,7 +60,7 @@ enum sc_history_word {
 };
 
 struct sc_history_ring {
-    _Atomic uint64_t begun; /* entries that sc_history_note has numbered */
+    _Atomic uint64_t begun; /* how many entries sc_history_note has numbered itself */
     struct {
         /* The entry's number, from 1; 0: there is no entry, or it is being written. */
         _Atomic uint64_t number;
@@ -69,7 +69,8 @@ struct sc_history_ring {
 };
 
 struct sc_history {
-    struct sc_history_ring streams[SC_HISTORY_RINGS]; /* of the ids with this remainder */
+    /* a ring for the streams whose ids have this remainder */
+    struct sc_history_ring streams[SC_HISTORY_RINGS];
     struct sc_history_ring frees; /* numbered by the ledger (ledger/ledger.h), if there is one */
 };
 

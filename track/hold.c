@@ -15,6 +15,8 @@
 
 enum { GRID_CELLS = 1 << 12 };
 
+/* A hold is memory that the program has freed while the device used it, and that goes back later.
+ */
 int sc_holds_init(struct sc_holds *holds, struct sc_order *order, struct sc_graphs *graphs)
 {
     memset(holds, 0, sizeof *holds);
@@ -24,23 +26,28 @@ int sc_holds_init(struct sc_holds *holds, struct sc_order *order, struct sc_grap
     return sc_grid_init(&holds->grid, &holds->pool, GRID_CELLS);
 }
 
+/* The size of the memory that the hold keeps. */
 static size_t bytes_of(const struct sc_hold *hold)
 {
     return atomic_load_explicit(&hold->node.size_bytes, memory_order_relaxed);
 }
 
-/* Returns how many bytes count for max_held: none if the memory stays the program's. */
+/* Returns how many bytes count for the option max_held: none if the memory stays the program's (a
+ * thread that only waits, the end of a registration). */
 static size_t held_bytes_of(const struct sc_hold *hold)
 {
     return hold->kind == SC_HOLD_WAIT || hold->kind == SC_HOLD_UNREGISTER ? 0 : bytes_of(hold);
 }
 
+/* Where the memory begins that the hold keeps. */
 static uintptr_t address_of(const struct sc_hold *hold)
 {
     return atomic_load_explicit(&hold->node.address, memory_order_relaxed);
 }
 
-/* Adds the hold at the end of the list, which is in order of age, and counts its bytes. */
+/* Adds a hold (memory kept after a free) at the end of the list, which is in order of age, and
+ * counts its bytes. It waits for nothing yet; a free of nothing is held as one byte, since the
+ * index has no empty items. */
 uint32_t sc_holds_add(struct sc_holds *holds, enum sc_hold_kind kind, uintptr_t address,
                       size_t size_bytes, uint32_t context, uint64_t now_ns)
 {
@@ -68,8 +75,8 @@ uint32_t sc_holds_add(struct sc_holds *holds, enum sc_hold_kind kind, uintptr_t 
     return id;
 }
 
-/* Makes room for one more ticket of the hold. Returns false if there is no memory, or there are too
- * many. */
+/* Makes room for one more operation that the hold (memory kept after a free) waits for. Returns
+ * false if there is no memory, or there are too many. */
 static bool make_room_for_ticket(struct sc_holds *holds, struct sc_hold *hold)
 {
     if (hold->ticket_count < hold->ticket_capacity)
@@ -89,8 +96,9 @@ static bool make_room_for_ticket(struct sc_holds *holds, struct sc_hold *hold)
     return true;
 }
 
-/* Adds the ticket (a position in a stream) that the hold waits for. A hold keeps one ticket for
- * each stream, the latest. */
+/* Makes the hold (memory kept after a free) wait for this operation as well. Work of a stream ends
+ * in its order, so one ticket (stream and number) for each stream is kept, the latest. It keeps the
+ * stream's id from being given to another one. */
 bool sc_holds_require(struct sc_holds *holds, uint32_t id, const struct sc_ticket *ticket)
 {
     SC_ASSERT_GUARDED(&holds->pool);
@@ -109,7 +117,7 @@ bool sc_holds_require(struct sc_holds *holds, uint32_t id, const struct sc_ticke
     return true;
 }
 
-/* Are all operations that the hold waits for complete? */
+/* Are all operations that the hold (memory kept after a free) waits for complete? */
 static bool all_ops_complete(struct sc_holds *holds, const struct sc_hold *hold)
 {
     for (uint32_t i = 0; i < hold->ticket_count; i++)
@@ -118,13 +126,16 @@ static bool all_ops_complete(struct sc_holds *holds, const struct sc_hold *hold)
     return true;
 }
 
-/* Is the hold of a kind that the mask has, and does it fulfil the mask's further conditions? */
+/* Is the hold (memory kept after a free) of a kind that the mask has, and does it fulfil the mask's
+ * further conditions? */
 static bool is_selected(const struct sc_hold *hold, uintptr_t address, unsigned mask)
 {
     return (mask >> hold->kind & 1) && (!(mask & SC_HOLDS_BY_GRAPH) || hold->by_graph) &&
            (!(mask & SC_HOLDS_STARTING) || address_of(hold) == address);
 }
 
+/* Returns a hold (memory kept after a free) in the interval that the mask selects; 0: none. An
+ * interval without bytes stands for its address. */
 uint32_t sc_holds_find(struct sc_holds *holds, uintptr_t address, size_t size_bytes, unsigned mask)
 {
     SC_ASSERT_GUARDED(&holds->pool);
@@ -136,9 +147,9 @@ uint32_t sc_holds_find(struct sc_holds *holds, uintptr_t address, size_t size_by
     return 0;
 }
 
-/* Is there, for a free of memory by malloc, a held registration of the same memory that waits for a
- * graph? Malloc would hand out memory that is still registered. (Another held registration will end
- * soon, so the free need not wait for it.) */
+/* May malloc not have its memory back yet, since the same memory has a registration that waits for
+ * a graph? Malloc would hand out memory that is still registered. (Another held registration ends
+ * soon, and goes first.) */
 static bool waits_for_registration(struct sc_holds *holds, const struct sc_hold *hold)
 {
     return (hold->kind == SC_HOLD_FREE || hold->kind == SC_HOLD_UNMAP) &&
@@ -146,8 +157,8 @@ static bool waits_for_registration(struct sc_holds *holds, const struct sc_hold 
                          SC_HOLDS_UNREGISTERED | SC_HOLDS_BY_GRAPH);
 }
 
-/* Does the hold last until the program does something: destroys a graph that uses the memory, or
- * unregisters it? */
+/* Does the hold (memory kept after a free) last until the program does something: destroys a graph
+ * that uses the memory, or lets a registration go? Nobody can wait for that without the program. */
 bool sc_holds_wait_for_program(struct sc_holds *holds, const struct sc_hold *hold)
 {
     SC_ASSERT_GUARDED(&holds->pool);
@@ -156,8 +167,9 @@ bool sc_holds_wait_for_program(struct sc_holds *holds, const struct sc_hold *hol
            waits_for_registration(holds, hold);
 }
 
-/* Is there an older hold on the same memory that must end first? A hold of a waiting thread does
- * not wait for older holds that only the program can end. */
+/* Is there an older hold (memory kept after a free) on the same memory that must end first? Frees
+ * of one place go back in their order. The end of a registration waits for none, and a waiting
+ * thread not for what only the program can end. */
 static bool waits_for_older(struct sc_holds *holds, uint32_t id)
 {
     const struct sc_hold *hold = sc_holds_at(holds, id);
@@ -172,8 +184,9 @@ static bool waits_for_older(struct sc_holds *holds, uint32_t id)
     return false;
 }
 
-/* Goes through the holds in order of age. A hold is ready when its operations are complete, and
- * nothing else that it waits for is left. */
+/* Returns the oldest hold whose memory can go back: its operations are complete, no graph uses it,
+ * and no older hold (memory kept after a free) is on it. The caller is the only one to get it
+ * (`releasing`). */
 uint32_t sc_holds_take_ready(struct sc_holds *holds, uint64_t after_age)
 {
     SC_ASSERT_GUARDED(&holds->pool);
@@ -188,7 +201,8 @@ uint32_t sc_holds_take_ready(struct sc_holds *holds, uint64_t after_age)
     return 0;
 }
 
-/* Releases the references to streams, and updates the totals. */
+/* The memory has gone back, or never will: drops the hold (memory kept after a free), lets go of
+ * the streams that it names, and updates the peaks that the report shows. */
 void sc_holds_remove(struct sc_holds *holds, uint32_t id, uint64_t now_ns)
 {
     SC_ASSERT_GUARDED(&holds->pool);
@@ -213,12 +227,14 @@ void sc_holds_remove(struct sc_holds *holds, uint32_t id, uint64_t now_ns)
 
 /* ---- what changes for holds that there are ---- */
 
+/* The memory is about to become something else, so it does not help to keep it for graphs. */
 void sc_holds_forget_graphs(struct sc_holds *holds, uintptr_t address, size_t size_bytes)
 {
     SC_GRID_EACH (walk, &holds->grid, address, size_bytes ? size_bytes : 1)
         sc_holds_at(holds, walk.id)->by_graph = false;
 }
 
+/* The context has ended, so no graph of it can be launched: nothing is kept for one. */
 void sc_holds_forget_graphs_of(struct sc_holds *holds, uint32_t context)
 {
     for (uint32_t id = holds->oldest; id; id = sc_holds_at(holds, id)->next)
@@ -226,8 +242,8 @@ void sc_holds_forget_graphs_of(struct sc_holds *holds, uint32_t context)
             sc_holds_at(holds, id)->by_graph = false;
 }
 
-/* Makes holds on memory in the interval, except those that only wait, wait for this ticket as well:
- * a launch of a graph uses the freed memory. */
+/* A launch of a graph uses memory that was freed: its holds (memory kept after a free) wait for the
+ * launch as well. A waiting thread need not. */
 void sc_holds_require_in(struct sc_holds *holds, uintptr_t address, size_t size_bytes,
                          const struct sc_ticket *ticket)
 {
@@ -236,7 +252,8 @@ void sc_holds_require_in(struct sc_holds *holds, uintptr_t address, size_t size_
             sc_holds_require(holds, walk.id, ticket);
 }
 
-/* Leaves out operations that the launch comes after already. */
+/* A launch uses memory that is freed and held: stores the operations there that the launch has to
+ * come after and does not yet. Two reads need no order. */
 unsigned sc_holds_find_unordered(struct sc_holds *holds, const struct sc_op_info *info,
                                  struct sc_ticket *tickets, unsigned max)
 {
@@ -253,33 +270,42 @@ unsigned sc_holds_find_unordered(struct sc_holds *holds, const struct sc_op_info
     return count;
 }
 
+/* Drops a hold (memory kept after a free) at the present moment: its memory has gone back. */
 void sc_holds_end(struct sc_holds *holds, uint32_t hold)
 {
     sc_holds_remove(holds, hold, sc_now_ns());
 }
 
+/* The caller that sc_holds_take_ready has given the hold (memory kept after a free) could not free
+ * the memory now: another one may try. */
 void sc_holds_put_back(struct sc_holds *holds, uint32_t hold)
 {
     sc_holds_at(holds, hold)->releasing = false;
 }
 
-/* Ids are reused; ages are not. */
+/* Does the hold (memory kept after a free) exist still? Its id may be another hold's by now, but
+ * its age (a serial number) is not. */
 bool sc_holds_is_alive(struct sc_holds *holds, uint32_t hold, uint64_t age)
 {
     return holds->oldest && sc_holds_at(holds, hold)->age == age;
 }
 
+/* A thread no longer waits for its hold (of kind SC_HOLD_WAIT): drops it, unless somebody is ending
+ * it at this moment. */
 void sc_holds_give_up(struct sc_holds *holds, uint32_t hold, uint64_t age)
 {
     if (sc_holds_is_alive(holds, hold, age) && !sc_holds_at(holds, hold)->releasing)
         sc_holds_end(holds, hold);
 }
 
+/* The most that was held at a time, and the longest time, for the summary. */
 struct sc_hold_totals sc_holds_totals(struct sc_holds *holds)
 {
     return (struct sc_hold_totals){holds->held_peak_bytes, holds->held_peak_ns};
 }
 
+/* How many operations are holds (memory kept after a free) still waiting for? The reaper polls
+ * while there are any. */
 unsigned sc_holds_count_awaited(struct sc_holds *holds)
 {
     unsigned count = 0;
@@ -295,7 +321,7 @@ struct latest_tickets {
     unsigned count, max;
 };
 
-/* Returns the place of the stream in the list, which is sorted by stream. */
+/* Returns the place of the stream in the list, which is sorted by stream, or where it would be. */
 static unsigned place_of_stream(const struct latest_tickets *latest, uint32_t stream)
 {
     unsigned low = 0;
@@ -310,8 +336,8 @@ static unsigned place_of_stream(const struct latest_tickets *latest, uint32_t st
     return low;
 }
 
-/* Stores the ticket if it is its stream's latest. If the list is full, a lower stream replaces the
- * highest one. */
+/* Keeps the ticket (stream and number) if it is its stream's latest in the list. If the list is
+ * full, a lower stream pushes the highest one out; the caller asks for that in its next round. */
 static void keep_latest_ticket(struct latest_tickets *latest, const struct sc_ticket *ticket)
 {
     unsigned place = place_of_stream(latest, ticket->stream);
@@ -328,8 +354,9 @@ static void keep_latest_ticket(struct latest_tickets *latest, const struct sc_ti
     *entry = *ticket;
 }
 
-/* Stores the lowest streams first, so that a caller with little room can continue after the last
- * one. */
+/* Lists what the reaper has to ask the device about: the latest operation of each stream that a
+ * hold (memory kept after a free) waits for. The lowest streams come first, so that a caller with
+ * little room goes on after the last one. */
 unsigned sc_holds_list_awaited(struct sc_holds *holds, uint32_t after, struct sc_ticket *tickets,
                                unsigned max)
 {
@@ -341,7 +368,8 @@ unsigned sc_holds_list_awaited(struct sc_holds *holds, uint32_t after, struct sc
     return latest.count;
 }
 
-/* Looks for memory of the driver's whose hold waits for operations alone. */
+/* Will memory of the context go back to the driver as soon as its work is done? Then it is worth
+ * the program's wait. Memory of malloc is given back by others. */
 bool sc_holds_end_with_work(struct sc_holds *holds, uint32_t context)
 {
     bool any = false;
@@ -352,8 +380,9 @@ bool sc_holds_end_with_work(struct sc_holds *holds, uint32_t context)
     return any;
 }
 
-/* Memory of the driver's is given back by calls of the program, so such a hold is no work for the
- * reaper once its operations are complete. */
+/* Has the reaper (the library's thread that frees held memory) anything to wait for or to free?
+ * Memory of the driver's is given back within calls of the program, so it is no work once its
+ * operations are complete. */
 bool sc_holds_have_work(struct sc_holds *holds)
 {
     bool has_work = sc_holds_count_awaited(holds) != 0;

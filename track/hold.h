@@ -38,13 +38,13 @@ struct sc_ticket;
 /* Returns 0 or -ENOMEM. */
 int sc_holds_init(struct sc_holds *holds, struct sc_order *order, struct sc_graphs *graphs);
 
-/* Adds a hold that waits for no operation yet. Returns its id; 0: no memory. `context`: the id of
- * the context of pinned memory; 0 for free and munmap. */
+/* Adds a hold (memory kept after a free) that waits for no operation yet. Returns its id; 0: no
+ * memory. `context`: the id of the context of pinned memory; 0 for free and munmap. */
 uint32_t sc_holds_add(struct sc_holds *holds, enum sc_hold_kind kind, uintptr_t address,
                       size_t size_bytes, uint32_t context, uint64_t now_ns);
 
-/* Makes the hold wait for this operation as well. Returns false if there is no memory: the caller
- * must then remove the hold, which would end too early. */
+/* Makes the hold (memory kept after a free) wait for this operation as well. Returns false if there
+ * is no memory: the caller must then remove the hold, which would end too early. */
 bool sc_holds_require(struct sc_holds *holds, uint32_t hold, const struct sc_ticket *ticket);
 
 /* Returns the oldest hold with an age above `after_age` whose memory can go back now, or 0. The
@@ -66,12 +66,13 @@ void sc_holds_put_back(struct sc_holds *holds, uint32_t hold);
  * ages are not. */
 bool sc_holds_is_alive(struct sc_holds *holds, uint32_t hold, uint64_t age);
 
-/* Removes a hold of kind SC_HOLD_WAIT whose thread no longer waits for it. Does nothing if the id
- * belongs to another hold by now (`age`), or sc_holds_take_ready has returned the hold. */
+/* Removes a hold of kind SC_HOLD_WAIT (which only lets a thread wait) whose thread no longer waits
+ * for it. Does nothing if the id belongs to another hold by now (`age`), or sc_holds_take_ready has
+ * returned the hold. */
 void sc_holds_give_up(struct sc_holds *holds, uint32_t hold, uint64_t age);
 
-/* Makes holds on the interval no longer wait for graphs that use it, since the memory is about to
- * become something else. */
+/* Makes holds on the interval (memory kept after a free) no longer wait until no graph uses it,
+ * since the memory is about to become something else. */
 void sc_holds_forget_graphs(struct sc_holds *holds, uintptr_t address, size_t size_bytes);
 /* Makes holds on memory of a context that has ended no longer wait for graphs, since nothing can be
  * launched there. */
@@ -95,7 +96,8 @@ struct sc_hold_totals {
 };
 struct sc_hold_totals sc_holds_totals(struct sc_holds *holds);
 
-/* Returns how many operations holds still wait for; an operation counts once for each hold. */
+/* Returns how many operations holds (memory kept after a free) still wait for; an operation counts
+ * once for each hold. */
 unsigned sc_holds_count_awaited(struct sc_holds *holds);
 /* Stores the latest operation of each stream that a hold waits for, for the `max` lowest stream ids
  * above `after`, in the order of ids. Returns how many tickets were stored; fewer than `max` means

@@ -27,9 +27,11 @@ struct sc_hold {
     struct sc_ticket *tickets; /* the operations that it waits for: the last one of each stream */
     uint32_t ticket_count;
     uint32_t ticket_capacity;
-    uint64_t age;            /* its serial number: larger than that of every earlier hold */
-    bool by_graph;           /* it also waits until no graph uses the memory */
-    bool written;            /* an operation that it waits for writes the memory */
+    uint64_t age;  /* its serial number: larger than that of every earlier hold */
+    bool by_graph; /* it also waits until no graph uses the memory */
+    /* an operation that it waits for writes the memory, so that a later read there has to come
+     * after it */
+    bool written;
     uint32_t previous, next; /* in order of age */
     bool releasing;          /* a caller has taken it, to free the memory */
 };

@@ -29,7 +29,9 @@ enum {
     RANGE_CELLS = 1 << 16,
 };
 
-/* Initialises all tables and indexes of ranges and operations. */
+/* Initialises the index of ranges (host memory that the driver knows) and operations (asynchronous
+ * uses of memory). Two records of ranges are taken that stand in for a range: operations need a
+ * list to be in, and some lie in no range or on device memory. */
 int sc_inflight_init(struct sc_inflight *inflight, struct sc_order *order)
 {
     memset(inflight, 0, sizeof *inflight);
@@ -54,12 +56,15 @@ int sc_inflight_init(struct sc_inflight *inflight, struct sc_order *order)
 
 /* ---- ranges ---- */
 
+/* Returns the record in whose list the operation is: its range (the host memory that the driver
+ * knows), or one that stands in for a range. */
 static struct sc_range *list_owner_of(struct sc_inflight *inflight, const struct sc_op_info *info)
 {
     return sc_inflight_range(inflight, sc_inflight_list_owner(inflight, info));
 }
 
-/* Checks, in debug builds, the lists of an operation that was added or moved. */
+/* In debug builds, checks the lists of an operation that was just added or moved. Other builds have
+ * no code of it; the casts are for their unused parameters. */
 static SC_CHECKER void check_op(struct sc_inflight *inflight, uint32_t id)
 {
     SC_CHECK(const struct sc_op *op = sc_inflight_op(inflight, id));
@@ -70,7 +75,8 @@ static SC_CHECKER void check_op(struct sc_inflight *inflight, uint32_t id)
     (void)inflight, (void)id;
 }
 
-/* Checks the lists that an operation was dropped from. */
+/* In debug builds, checks the two lists that an operation was just dropped from: the one of `home`,
+ * its range (host memory known to the driver) or stand-in, and its stream's. */
 static SC_CHECKER void check_lists(struct sc_inflight *inflight, uint32_t home, uint32_t stream)
 {
     SC_CHECK_OF(inflight->ops.live, sc_consistency_of_range(inflight, home));
@@ -78,6 +84,9 @@ static SC_CHECKER void check_lists(struct sc_inflight *inflight, uint32_t home, 
     (void)inflight, (void)home, (void)stream;
 }
 
+/* Sets the interval of a range (host memory known to the driver) or an operation, by which the grid
+ * (the index by address) finds it. The stores are atomic, since readers of the grid take no lock.
+ */
 static void set_node(struct sc_grid_node *node, uintptr_t address, size_t size_bytes)
 {
     atomic_store_explicit(&node->address, address, memory_order_release);
@@ -92,8 +101,9 @@ static void add_to_count(_Atomic uint32_t *count, int change)
     atomic_store_explicit(count, value, memory_order_relaxed);
 }
 
-/* Ranges that it overlaps are removed. Counts and lists of operations are kept for each range, so
- * that most questions are answered by a count. */
+/* Adds a range: memory that the driver has just allocated or registered. Ranges that it overlaps
+ * are removed, since memory is allocated once: the library has missed their end. Counts and lists
+ * of operations are kept for each range, so that most questions are answered by a count. */
 uint32_t sc_inflight_add_range(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                                enum sc_buffer_kind kind, uint32_t context)
 {
@@ -117,17 +127,24 @@ uint32_t sc_inflight_add_range(struct sc_inflight *inflight, uintptr_t address, 
     return id;
 }
 
+/* How many operations in flight lie in the range (host memory known to the driver). The count is
+ * atomic for readers without the lock. */
 static inline uint32_t op_count(const struct sc_range *range)
 {
     return atomic_load_explicit(&range->op_count, memory_order_relaxed);
 }
 
+/* How many operations in flight write into the range (host memory known to the driver), as
+ * downloads do. */
 static inline uint32_t writer_count(const struct sc_range *range)
 {
     return atomic_load_explicit(&range->writer_count, memory_order_relaxed);
 }
 
-/* Adds the change, 1 or -1, to the range's counts for an operation of this direction. */
+/* Adds the change, 1 or -1, to the range's counts for an operation of this direction. Copies to the
+ * device are counted once more, as their source has to be compared before the device writes it; and
+ * again in ranges (host memory known to the driver) that share pages with other pinned memory,
+ * where a write beside the source matters as well. */
 static inline void count_on_range(struct sc_inflight *inflight, struct sc_range *range,
                                   enum sc_direction direction, int change)
 {
@@ -142,7 +159,8 @@ static inline void count_on_range(struct sc_inflight *inflight, struct sc_range 
         add_to_count(&inflight->neighbour_source_count, change);
 }
 
-/* Updates the range's only stream, before an operation of the stream is linked. */
+/* Updates the range's only stream (the one that all its operations are on; 0: several), before an
+ * operation of this stream is linked. A call on the only stream needs no search for conflicts. */
 static void update_only_stream(struct sc_range *range, uint32_t stream)
 {
     uint32_t former = atomic_load_explicit(&range->only_stream, memory_order_relaxed);
@@ -151,7 +169,7 @@ static void update_only_stream(struct sc_range *range, uint32_t stream)
         atomic_store_explicit(&range->only_stream, only, memory_order_relaxed);
 }
 
-/* Adds the operation at the head of its range's list. */
+/* Adds the operation at the head of its range's list, and counts it there. */
 static void link_to_range(struct sc_inflight *inflight, uint32_t id)
 {
     struct sc_op *op = sc_inflight_op(inflight, id);
@@ -165,7 +183,8 @@ static void link_to_range(struct sc_inflight *inflight, uint32_t id)
     count_on_range(inflight, range, op->info.direction, 1);
 }
 
-/* Takes the operation out of its range's list. With the last one, the range has no only stream. */
+/* Takes the operation out of its range's list and counts. The range's only stream may stay as it
+ * is: without operations nobody reads it. */
 static void unlink_from_range(struct sc_inflight *inflight, uint32_t id)
 {
     struct sc_op *op = sc_inflight_op(inflight, id);
@@ -177,8 +196,9 @@ static void unlink_from_range(struct sc_inflight *inflight, uint32_t id)
     count_on_range(inflight, range, op->info.direction, -1);
 }
 
-/* Removes the range's pages from the set of pages that must not be protected, since other
- * memory may come to lie there. */
+/* The range (host memory known to the driver) ends: removes its pages from the set of pages that
+ * must never be protected (Linux itself may use them at any time, as a futex), since other memory
+ * may come to lie there. */
 static void forget_exempt_pages(struct sc_inflight *inflight, const struct sc_grid_node *node)
 {
     uintptr_t mask = inflight->guards.page_mask;
@@ -187,8 +207,10 @@ static void forget_exempt_pages(struct sc_inflight *inflight, const struct sc_gr
     sc_exempt_pages_forget(&inflight->exempt_pages, start & ~mask, (end + mask) & ~mask, mask);
 }
 
-/* Removes a range, whose memory is no longer known. Its operations go on as operations in no range.
- */
+/* Removes a range (host memory known to the driver), whose memory is no longer known. Its
+ * operations are still in flight, so they move to the list of operations in no range. A thread that
+ * compares a source without the lock reads its range's memory, so such comparisons are waited for
+ * first. */
 void sc_inflight_remove_range(struct sc_inflight *inflight, uint32_t id)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
@@ -212,6 +234,8 @@ void sc_inflight_remove_range(struct sc_inflight *inflight, uint32_t id)
     sc_pool_release(&inflight->ranges, id);
 }
 
+/* The driver takes back the memory at the address: it is no range (memory known to the driver) any
+ * more. Its operations go on in no range. */
 void sc_inflight_remove_range_at(struct sc_inflight *inflight, uintptr_t address)
 {
     uint32_t range = sc_grid_find_at_locked(&inflight->range_grid, address);
@@ -219,7 +243,9 @@ void sc_inflight_remove_range_at(struct sc_inflight *inflight, uintptr_t address
         sc_inflight_remove_range(inflight, range);
 }
 
-/* Returns a range of the context's memory, or 0 if there is none. */
+/* Returns any range (host memory known to the driver) of the context's memory, or 0 if there is
+ * none. The caller removes ranges one by one, and a walk of the grid must not go on after a
+ * removal. */
 static uint32_t range_of_context(struct sc_inflight *inflight, uint32_t context)
 {
     SC_GRID_EACH (walk, &inflight->range_grid, 0, SIZE_MAX) {
@@ -230,12 +256,15 @@ static uint32_t range_of_context(struct sc_inflight *inflight, uint32_t context)
     return 0;
 }
 
+/* A context has ended, and its pinned memory with it: removes all of its ranges. */
 void sc_inflight_remove_ranges_of(struct sc_inflight *inflight, uint32_t context)
 {
     for (uint32_t range; (range = range_of_context(inflight, context)) != 0;)
         sc_inflight_remove_range(inflight, range);
 }
 
+/* Returns the range (host memory known to the driver) at the address, without the lock; 0: none;
+ * SC_GRID_RETRY: ranges are being changed. */
 uint32_t sc_inflight_range_of(struct sc_inflight *inflight, uintptr_t address)
 {
     return sc_grid_find_at(&inflight->range_grid, address);
@@ -243,8 +272,8 @@ uint32_t sc_inflight_range_of(struct sc_inflight *inflight, uintptr_t address)
 
 /* ---- operations ---- */
 
-/* Returns the grid for operations on this kind of memory: what free() may take away is looked up by
- * each free(), so it has a grid of its own. */
+/* Returns the index by address for operations on this kind of memory. Each free() looks up what
+ * lies on memory of the C library's, so that has an index of its own, which is mostly empty. */
 static struct sc_grid *grid_of(struct sc_inflight *inflight, enum sc_buffer_kind kind)
 {
     if (kind == SC_DEVICE)
@@ -252,7 +281,8 @@ static struct sc_grid *grid_of(struct sc_inflight *inflight, enum sc_buffer_kind
     return sc_ops_is_heap(kind) ? &inflight->heap_grid : &inflight->op_grid;
 }
 
-/* Returns the head of the hash chain for operations with this address, width and stream. */
+/* Returns the head of the hash chain for operations with this address, width and stream. A loop
+ * over one buffer issues equal operations again and again; the chain finds the earlier one. */
 static _Atomic uint32_t *key_head(struct sc_inflight *inflight, uintptr_t address,
                                   size_t width_bytes, uint32_t stream)
 {
@@ -261,22 +291,28 @@ static _Atomic uint32_t *key_head(struct sc_inflight *inflight, uintptr_t addres
     return &inflight->keys[(key >> 33) % SC_INFLIGHT_KEYS];
 }
 
+/* Reads a link of a hash chain. Chains change under the lock only; the load is atomic since
+ * sc_inflight_may_have_alike reads them without. */
 static uint32_t read_link(const _Atomic uint32_t *link)
 {
     return atomic_load_explicit(link, memory_order_relaxed);
 }
 
+/* Writes a link of a hash chain, under the lock (see read_link for why it is atomic). */
 static void write_link(_Atomic uint32_t *link, uint32_t id)
 {
     atomic_store_explicit(link, id, memory_order_relaxed);
 }
 
+/* Returns the head of the hash chain that the operation is in, or would be in. */
 static _Atomic uint32_t *key_head_of(struct sc_inflight *inflight, const struct sc_op_info *info)
 {
     return key_head(inflight, info->shape.address, info->shape.width_bytes, info->ticket.stream);
 }
 
-/* Are the operations equal, so that the later one replaces the earlier one? */
+/* Do both operations use the same bytes on the same stream in the same direction? Then the later
+ * one replaces the earlier one: who has waited for the later one has waited for both. `fold` says
+ * at which width and pitch the rows are cut once more, as those of a copy of several planes. */
 static bool is_equal_op(const struct sc_op_info *a, const struct sc_op_info *b)
 {
     return a->shape.address == b->shape.address && a->shape.width_bytes == b->shape.width_bytes &&
@@ -286,6 +322,8 @@ static bool is_equal_op(const struct sc_op_info *a, const struct sc_op_info *b)
            a->fold.width_bytes == b->fold.width_bytes && a->fold.pitch_bytes == b->fold.pitch_bytes;
 }
 
+/* Returns the operation in flight that uses the same bytes on the same stream in the same
+ * direction, or 0: a new one may replace it. */
 uint32_t sc_inflight_find_equal(struct sc_inflight *inflight, const struct sc_op_info *info)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
@@ -295,8 +333,9 @@ uint32_t sc_inflight_find_equal(struct sc_inflight *inflight, const struct sc_op
     return id;
 }
 
-/* Finds an operation in flight. Several may be equal, so the ticket's number is compared as well:
- * operations whose range was removed are equal to those that were issued in no range. */
+/* Finds the operation in flight with this ticket (stream and number). Equal ones are several at
+ * times: an operation whose range (host memory known to the driver) was removed equals one that was
+ * issued in no range. So the number is compared as well. */
 uint32_t sc_inflight_find(struct sc_inflight *inflight, const struct sc_op_info *info)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
@@ -307,7 +346,7 @@ uint32_t sc_inflight_find(struct sc_inflight *inflight, const struct sc_op_info 
     return id;
 }
 
-/* Adds the operation to the hash chain by which equal ones are found. */
+/* Adds the operation to the hash chain by which a later equal one finds it. */
 static void link_key(struct sc_inflight *inflight, uint32_t id)
 {
     struct sc_op *op = sc_inflight_op(inflight, id);
@@ -316,6 +355,8 @@ static void link_key(struct sc_inflight *inflight, uint32_t id)
     write_link(first, id);
 }
 
+/* Takes the operation out of its hash chain, which is linked in one direction and so is searched
+ * from its head. Operations on device memory are in no chain and never come here. */
 static void unlink_key(struct sc_inflight *inflight, uint32_t id)
 {
     struct sc_op *op = sc_inflight_op(inflight, id);
@@ -327,8 +368,9 @@ static void unlink_key(struct sc_inflight *inflight, uint32_t id)
         write_link(link, read_link(&op->key_next));
 }
 
-/* Adds the operation at the end of its stream's list. With its first operation, a stream is added
- * to the list of busy streams. */
+/* Adds the operation at the end of its stream's list, which is in order of issue. With its first
+ * operation a stream joins the list of busy streams. `first_open` is the stream's first operation
+ * that was not seen complete. */
 static void link_to_stream(struct sc_inflight *inflight, uint32_t id)
 {
     struct sc_op *op = sc_inflight_op(inflight, id);
@@ -351,7 +393,8 @@ static void link_to_stream(struct sc_inflight *inflight, uint32_t id)
         stream->first_open = id;
 }
 
-/* Removes the stream from the list of busy streams: those with operations in flight. */
+/* Removes the stream from the list of busy streams (those with operations in flight), which walks
+ * over all operations begin with. */
 static void remove_from_busy(struct sc_inflight *inflight, struct sc_stream *stream)
 {
     *(stream->busy_previous ? &sc_order_stream(inflight->order, stream->busy_previous)->busy_next
@@ -376,6 +419,8 @@ static void unlink_from_stream(struct sc_inflight *inflight, uint32_t id)
         remove_from_busy(inflight, stream);
 }
 
+/* Sets whether the operation is retained (complete on the device, and kept since the host has not
+ * waited for it), and keeps the count of such operations, which has a limit. */
 static void mark_retained(struct sc_inflight *inflight, struct sc_op *op, bool retained)
 {
     inflight->retained += (uint32_t)retained - (uint32_t)op->retained;
@@ -384,12 +429,16 @@ static void mark_retained(struct sc_inflight *inflight, struct sc_op *op, bool r
 
 /* ---- guards, and copies of what is not guarded ---- */
 
+/* Sets whether the protection of the operation's pages is put off, and keeps the count of such
+ * operations: while it is 0, nobody looks for them. */
 static void mark_awaits_guard(struct sc_inflight *inflight, struct sc_op *op, bool awaits)
 {
     inflight->awaiting_guard += (uint32_t)awaits - (uint32_t)op->awaits_guard;
     op->awaits_guard = awaits;
 }
 
+/* Ends the protection of the operation's pages, or the plan to protect them later. The records
+ * alone change here: the caller sees to the system calls (sc_guard_apply). */
 void sc_inflight_unguard(struct sc_inflight *inflight, uint32_t id)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
@@ -399,8 +448,9 @@ void sc_inflight_unguard(struct sc_inflight *inflight, uint32_t id)
     op->first_span = 0;
 }
 
-/* Copies the parts of the source that are not guarded, to be compared later. If they cannot be
- * copied, counts the operation as not compared. */
+/* Copies the first and last page of the source, which lie beside other memory and so are not
+ * protected, to be compared when the copy is done. If they cannot be copied, an overwrite there
+ * would be missed, which is counted. */
 static void copy_edges(struct sc_inflight *inflight, struct sc_op *op)
 {
     if (sc_source_copies_copy_edges(inflight, op))
@@ -409,22 +459,24 @@ static void copy_edges(struct sc_inflight *inflight, struct sc_op *op)
     inflight->uncompared.bytes += sc_shape_hull_bytes(&op->info.shape);
 }
 
-/* Is an unseen wait before the operation still open? Then the host may still touch the bytes, and
- * fill a source. */
+/* Does the operation come after a wait for the host whose end no call tells (a wait for a value in
+ * memory), and may the host not have ended it yet? Until then the host may correctly fill the
+ * operation's source, so it must not be protected. */
 static bool has_unseen_wait_before(struct sc_inflight *inflight, const struct sc_op *op)
 {
     return sc_unseen_is_open(inflight->order, &op->info.unseen_waits);
 }
 
-/* Are pages of the operation to be protected, or copied because they are shared with other memory?
- */
+/* Is anything to be done so that early accesses to the operation's memory are found: pages to be
+ * protected, or to be copied and compared because other memory shares them? */
 static bool wants_guard(const struct sc_op *op)
 {
     return op->info.guard_bytes || op->info.shares_pages;
 }
 
-/* Begins to protect an operation's pages, or puts that off until the waits of unseen end before it
- * are over. */
+/* Begins to protect an operation's pages against the host. Puts that off while a wait before the
+ * operation, whose end no call tells, may last: until then the host may correctly use the memory.
+ * Apart from guard_op, since most operations are not guarded. */
 static __attribute__((noinline)) void guard_pages(struct sc_inflight *inflight, uint32_t id)
 {
     struct sc_op *op = sc_inflight_op(inflight, id);
@@ -440,7 +492,8 @@ static __attribute__((noinline)) void guard_pages(struct sc_inflight *inflight, 
         copy_edges(inflight, op);
 }
 
-/* Begins the guard of an operation that was issued, or issued again, if it is to be guarded. */
+/* Begins the protection of an operation that was issued, or issued again, if it is to be protected.
+ */
 static inline void guard_op(struct sc_inflight *inflight, uint32_t id)
 {
     struct sc_op *op = sc_inflight_op(inflight, id);
@@ -450,7 +503,9 @@ static inline void guard_op(struct sc_inflight *inflight, uint32_t id)
         guard_pages(inflight, id);
 }
 
-/* Guards operations whose guard was put off because of waits of unseen end, if these are over. */
+/* Protects the pages of operations for which that was put off because the host could still fill
+ * them (has_unseen_wait_before), if the waits are over. One that is complete meanwhile is left
+ * alone, unless strict=1 wants it protected until the program has waited. */
 void sc_inflight_guard_seen(struct sc_inflight *inflight)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
@@ -469,29 +524,32 @@ void sc_inflight_guard_seen(struct sc_inflight *inflight)
         }
 }
 
-/* Are pages of the operation protected against a touch of this kind? A source may be read. */
+/* Are pages of the operation protected against an access of this kind? Reading a source is always
+ * allowed: the device only reads it, too. */
 static bool is_protected_from(const struct sc_op *op, enum sc_touch touch)
 {
     return op->first_span &&
            (touch == SC_TOUCH_WRITE || sc_direction_writes_host(op->info.direction));
 }
 
-/* Is the operation complete, so that touches are allowed although its pages may still be protected?
- * Not with strict=1, which wants the program to have waited. */
+/* Is the operation complete, so that accesses are allowed although its pages may still be
+ * protected? With strict=1 (`guard_until_known`) they are not: the program has to have waited. */
 static bool is_released(const struct sc_inflight *inflight, const struct sc_op *op)
 {
     return op->retained && !inflight->guard_until_known;
 }
 
-/* Is a touch of this kind, on the operation's pages, to be found? */
+/* Would an access of this kind to the operation's pages be reported? So if they are protected, and
+ * the operation may still run. */
 static bool forbids(const struct sc_inflight *inflight, const struct sc_op *op, enum sc_touch touch)
 {
     return is_protected_from(op, touch) && !is_released(inflight, op);
 }
 
-/* Notes that the operation is complete, so that the host may access its pages. They stay protected
- * until SC_RELEASED_MAX others were released after it. Unguards the operation whose place in the
- * ring it takes. */
+/* The operation is complete, so the host may access its pages. They stay protected all the same,
+ * since the next copy of the same buffer wants them protected and saves two system calls. A ring
+ * keeps the latest SC_RELEASED_MAX such operations; the one whose place is taken is unprotected,
+ * unless it was issued again since (its number differs). */
 static void mark_released(struct sc_inflight *inflight, uint32_t id)
 {
     struct sc_released *slot = &inflight->released[inflight->released_count % SC_RELEASED_MAX];
@@ -502,11 +560,14 @@ static void mark_released(struct sc_inflight *inflight, uint32_t id)
     inflight->released_count++;
 }
 
+/* Returns the operation for which this span (a run of pages) is protected. */
 static struct sc_op *op_of_span(struct sc_inflight *inflight, uint32_t span)
 {
     return sc_inflight_op(inflight, sc_spans_at(&inflight->guards, span)->op);
 }
 
+/* Asked after a fault: does an operation protect the page against this kind of access? One that is
+ * complete does not count. */
 bool sc_inflight_watches_page(struct sc_inflight *inflight, uintptr_t address, enum sc_touch touch)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
@@ -516,7 +577,8 @@ bool sc_inflight_watches_page(struct sc_inflight *inflight, uintptr_t address, e
     return false;
 }
 
-/* Returns an operation that protects a page of the interval against such an access, or NULL. */
+/* Returns an operation that protects a page of the interval against such an access, or NULL. Also
+ * one that is complete: its pages have to be unprotected as well before the access succeeds. */
 static struct sc_op *find_protecting(struct sc_inflight *inflight, uintptr_t address,
                                      size_t size_bytes, enum sc_touch touch)
 {
@@ -526,8 +588,10 @@ static struct sc_op *find_protecting(struct sc_inflight *inflight, uintptr_t add
     return NULL;
 }
 
-/* Counts the operation's bytes from `start` to `end`, whose pages are unprotected, as unwatched.
- * Counts nothing if the operation uses an accessed byte itself: then that access is judged. */
+/* Pages of the operation are about to be unprotected for an access: counts the operation's bytes
+ * from `start` to `end`, since a later access to them is no longer seen. If the present access
+ * meets bytes of the operation, a verdict is given on that, and nothing is counted. An operation is
+ * counted once (`cut`: it has lost pages before). */
 static void count_unwatched(const struct sc_op *op, const struct sc_shape *touched, uintptr_t start,
                             uintptr_t end, struct sc_unwatched *unwatched)
 {
@@ -539,8 +603,10 @@ static void count_unwatched(const struct sc_op *op, const struct sc_shape *touch
     unwatched->bytes += bytes;
 }
 
-/* Cuts the spans of all operations on these pages, one operation after the other, until none
- * protects them any more. */
+/* Unprotects the pages of an access for which the host may go on: takes them out of the spans (runs
+ * of protected pages) of one operation after the other. Sources on them are copied first
+ * (`keep_copies`), so that an overwrite is still found when they are compared. A destination cannot
+ * be compared. What is complete needs neither a copy nor a count. */
 void sc_inflight_unprotect(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                            enum sc_touch touch, bool keep_copies, struct sc_unwatched *unwatched)
 {
@@ -561,8 +627,8 @@ void sc_inflight_unprotect(struct sc_inflight *inflight, uintptr_t address, size
     }
 }
 
-/* Does the operation use one of the bytes in such a way that the access has to wait until the
- * operation is done? */
+/* Would the access meet bytes that the operation uses, so that it has to wait for the operation?
+ * Two reads never conflict. */
 static bool is_too_early(const struct sc_op_info *info, const struct sc_shape *touched,
                          enum sc_touch touch)
 {
@@ -570,6 +636,8 @@ static bool is_too_early(const struct sc_op_info *info, const struct sc_shape *t
            sc_shape_row_touches_folded(touched, &info->shape, &info->fold);
 }
 
+/* Finds the operations whose bytes an access of the host meets: they are reported, and the access
+ * waits for them. */
 void sc_inflight_find_touched(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                               enum sc_touch touch, struct sc_ops *found)
 {
@@ -580,7 +648,8 @@ void sc_inflight_find_touched(struct sc_inflight *inflight, uintptr_t address, s
             sc_ops_add_judged(found, &walk.op->info);
 }
 
-/* Would such an access of the interval come too early for some operation? */
+/* Would such an access of the interval come too early for some operation, whether its pages are
+ * protected or not? */
 static bool is_touch_too_early_for_any(struct sc_inflight *inflight, uintptr_t address,
                                        size_t size_bytes, enum sc_touch touch)
 {
@@ -591,8 +660,9 @@ static bool is_touch_too_early_for_any(struct sc_inflight *inflight, uintptr_t a
     return false;
 }
 
-/* Looks at all guarded operations on the pages of the interval, not only at those with its bytes.
- */
+/* The access comes too early for some operation, so the host waits, and the pages are unprotected
+ * as a whole after that. A program that has waited goes on to the bytes beside. So all operations
+ * that run on these pages are found, not only those whose bytes are accessed. */
 void sc_inflight_find_beside_touch(struct sc_inflight *inflight, uintptr_t address,
                                    size_t size_bytes, enum sc_touch touch, struct sc_ops *found)
 {
@@ -608,9 +678,10 @@ void sc_inflight_find_beside_touch(struct sc_inflight *inflight, uintptr_t addre
             sc_ops_add_judged(found, &walk.op->info);
 }
 
-/* Adds the operation to `changed` if its source differs from its copies. If the source differs from
- * its snapshot alone, the device has read the right bytes: the operation is marked as `copied`. If
- * pages were copied later, it is not known which bytes the device has read. */
+/* Adds the operation to `changed` if its source differs from its copies: the program has
+ * overwritten it too early. If the source differs from its snapshot alone, the device has read the
+ * snapshot, so the right bytes: the operation is marked as `copied`. If pages were copied later, it
+ * is not known which bytes the device has read. */
 static bool add_if_changed(struct sc_inflight *inflight, const struct sc_op *op,
                            struct sc_ops *changed)
 {
@@ -622,10 +693,10 @@ static bool add_if_changed(struct sc_inflight *inflight, const struct sc_op *op,
     return true;
 }
 
-/* Adds to `overwritten` the operations whose sources, in pages of the interval, have changed, and
- * marks those that overlap the interval as not stable. The whole pages count, since the operation
- * that writes the interval may protect them, and then sources in them cannot be read until an
- * access unprotects them. */
+/* The device is about to write the interval, and what it writes must not be taken for an overwrite
+ * by the program. So sources there are compared for the last time, and are not `stable` from now on
+ * (changed by the host alone). The whole pages count: they may be protected for the write, and then
+ * a source on them cannot be read. */
 void sc_inflight_seal(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                       struct sc_ops *overwritten)
 {
@@ -639,8 +710,10 @@ void sc_inflight_seal(struct sc_inflight *inflight, uintptr_t address, size_t si
     }
 }
 
-/* Compares the operation's source for the last time, unless that was done already, if the operation
- * comes before `later`. */
+/* Compares the operation's source for the last time, since a kernel is about to write it. Leaves
+ * out what was compared for the last time before (not `stable`), what is compared anyway when it is
+ * forgotten (known done), and operations that `later` does not come after: it may not write their
+ * source. */
 static void compare_last_time(struct sc_inflight *inflight, struct sc_op *op,
                               const struct sc_op_info *later, struct sc_ops *overwritten)
 {
@@ -651,7 +724,9 @@ static void compare_last_time(struct sc_inflight *inflight, struct sc_op *op,
     op->info.stable = false;
 }
 
-/* Compares, for the last time, sources that the kernel may correctly write. */
+/* A kernel got a pointer into the range (host memory known to the driver), and may write from there
+ * to its end. Compares, for the last time, the sources there: what they differ by later may be the
+ * kernel's doing. Operations that end before the pointer are left out. */
 void sc_inflight_seal_for_kernel(struct sc_inflight *inflight, uint32_t range, uintptr_t address,
                                  const struct sc_op_info *later, struct sc_ops *overwritten)
 {
@@ -665,8 +740,8 @@ void sc_inflight_seal_for_kernel(struct sc_inflight *inflight, uint32_t range, u
     }
 }
 
-/* Compares, for the last time, all sources in managed memory that the next kernel may correctly
- * write. */
+/* Any kernel may write managed memory, by pointers that the library does not see. So before each
+ * one the sources of copies from managed memory are compared for the last time. */
 void sc_inflight_seal_managed(struct sc_inflight *inflight, const struct sc_op_info *later,
                               struct sc_ops *overwritten)
 {
@@ -683,6 +758,8 @@ void sc_inflight_seal_managed(struct sc_inflight *inflight, const struct sc_op_i
     }
 }
 
+/* Does an operation in flight write into the interval of the shape? Then a source there has not its
+ * final bytes yet. Mostly the counts of writers tell that none does. */
 bool sc_inflight_is_written(struct sc_inflight *inflight, uint32_t range,
                             const struct sc_shape *shape)
 {
@@ -695,8 +772,8 @@ bool sc_inflight_is_written(struct sc_inflight *inflight, uint32_t range,
     return false;
 }
 
-/* Has the source its final bytes now: can only the host have changed them, and writes no operation
- * in flight there? */
+/* Can the source be changed by nobody but the host from now on? Only then a later difference is a
+ * mistake of the program. An operation in flight that writes there would change it correctly. */
 static inline bool is_stable(struct sc_inflight *inflight, const struct sc_op_info *info)
 {
     return info->stable && info->direction == SC_H2D &&
@@ -704,13 +781,16 @@ static inline bool is_stable(struct sc_inflight *inflight, const struct sc_op_in
             !sc_inflight_is_written(inflight, info->range, &info->shape));
 }
 
+/* Asked before an operation is issued of which a snapshot must be taken: the snapshot is of use
+ * only if the source has its final bytes. */
 bool sc_inflight_is_stable(struct sc_inflight *inflight, const struct sc_op_info *info)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
     return is_stable(inflight, info);
 }
 
-/* Moves an operation that is issued again to the end of its stream's list. */
+/* The operation was issued again: moves it to the end of its stream's list, which is in order of
+ * issue. It is no longer complete. */
 static void move_to_end_of_stream(struct sc_inflight *inflight, uint32_t id)
 {
     struct sc_op *op = sc_inflight_op(inflight, id);
@@ -719,8 +799,10 @@ static void move_to_end_of_stream(struct sc_inflight *inflight, uint32_t id)
     link_to_stream(inflight, id);
 }
 
-/* Issues the record's operation again, as `info` says, on the same stream: replaces everything but
- * the record's links. The pages stay protected if the same ones are to be. */
+/* An operation equal to that of the record was issued on the same stream: its record takes all that
+ * `info` says, and keeps its links. Before the old source's copies go, they are compared. If the
+ * same pages are to be protected they stay so, without a system call; the edges that are shared
+ * with other memory are copied anew. */
 static void renew_op(struct sc_inflight *inflight, uint32_t id, const struct sc_op_info *info,
                      struct sc_ops *overwritten)
 {
@@ -749,8 +831,9 @@ static void renew_op(struct sc_inflight *inflight, uint32_t id, const struct sc_
     SC_CHECK(check_op(inflight, id));
 }
 
-/* Moves an operation that is issued again to the end of its stream. Returns false if something
- * about it has to change. */
+/* A graph was launched again: its operation gets the ticket (stream and number) of the new launch.
+ * Returns false, having changed nothing, if the slow way is needed: pages are to be protected that
+ * are not or the reverse, or there are copies of the source to be compared first. */
 bool sc_inflight_renew_op(struct sc_inflight *inflight, uint32_t id, bool guarded)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
@@ -765,9 +848,9 @@ bool sc_inflight_renew_op(struct sc_inflight *inflight, uint32_t id, bool guarde
     return true;
 }
 
-/* Must the earlier operation keep a record of its own, although `info` is equal? So if the device
- * reads the source itself for the earlier one, and a copy for `info`: without its record the source
- * would no longer be guarded. */
+/* Must the earlier operation keep its own record, although the new one (`info`) is equal? So if the
+ * device still reads the source itself for the earlier one, and a copy of it for the new one:
+ * without the earlier record the source would no longer be protected. */
 static bool must_keep(struct sc_inflight *inflight, uint32_t earlier, const struct sc_op_info *info)
 {
     const struct sc_op_info *op = &sc_inflight_op(inflight, earlier)->info;
@@ -775,13 +858,15 @@ static bool must_keep(struct sc_inflight *inflight, uint32_t earlier, const stru
            !sc_order_complete(inflight->order, &op->ticket);
 }
 
-/* Counts sources in managed memory. While there are some, each kernel has to look at them. */
+/* Counts copies from managed memory in flight. While there are some, launches look for them
+ * (SC_ATTENDS_MANAGED_SOURCES), since any kernel may write managed memory. */
 static void count_managed_sources(struct sc_inflight *inflight, int change)
 {
     uint32_t count = inflight->managed_source_count += (uint32_t)change;
     sc_order_attend(inflight->order, SC_ATTENDS_MANAGED_SOURCES, count != 0);
 }
 
+/* An operation comes (1) or goes (-1): counts it if it is a copy from managed memory. */
 static void count_if_managed_source(struct sc_inflight *inflight, const struct sc_op_info *info,
                                     int change)
 {
@@ -789,7 +874,8 @@ static void count_if_managed_source(struct sc_inflight *inflight, const struct s
         count_managed_sources(inflight, change);
 }
 
-/* Initialises a new record, except `info` and what the grid, the lists and guard() set. */
+/* Initialises a new record, as its pool hands it out uncleared. What operations are, `info`, and
+ * what the lists and guard_op set, is left to the caller. */
 static inline __attribute__((always_inline)) void fill_record(struct sc_op *op, uintptr_t address,
                                                               size_t size_bytes)
 {
@@ -805,8 +891,9 @@ static inline __attribute__((always_inline)) void fill_record(struct sc_op *op, 
     atomic_store_explicit(&op->comparing, false, memory_order_relaxed);
 }
 
-/* Adds the record to its grid and to the list of its range or stand-in, and takes a reference to
- * the stream. */
+/* Adds the record to the index by address and to the list of its range (host memory known to the
+ * driver) or stand-in, and takes a reference to the stream, whose id must not be given to another
+ * one meanwhile. */
 static inline __attribute__((always_inline)) void
 enter_lists(struct sc_inflight *inflight, uint32_t id, const struct sc_op_info *info)
 {
@@ -815,8 +902,8 @@ enter_lists(struct sc_inflight *inflight, uint32_t id, const struct sc_op_info *
     sc_order_reference(inflight->order, info->ticket.stream);
 }
 
-/* Makes the record of an operation, and adds it to the lists that all operations are in. Returns 0
- * if there is no memory. */
+/* Makes the record of an operation, and adds it to the lists that operations on host and on device
+ * memory have in common. Returns 0 if there is no memory. */
 static inline __attribute__((always_inline)) uint32_t make_op(struct sc_inflight *inflight,
                                                               const struct sc_op_info *info)
 {
@@ -831,14 +918,15 @@ static inline __attribute__((always_inline)) uint32_t make_op(struct sc_inflight
     return id;
 }
 
+/* make_op for operations on device memory (device.c), which are in no list of a stream. */
 uint32_t sc_inflight_make_record(struct sc_inflight *inflight, const struct sc_op_info *info)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
     return make_op(inflight, info);
 }
 
-/* Undoes make_op: removes an operation from these lists, without judging it, and frees its record.
- */
+/* Undoes make_op: removes an operation from these lists, and frees its record. The stream's
+ * reference goes last, since its record may be given to another stream then. */
 static inline __attribute__((always_inline)) void remove_op(struct sc_inflight *inflight,
                                                             uint32_t id)
 {
@@ -852,13 +940,17 @@ static inline __attribute__((always_inline)) void remove_op(struct sc_inflight *
     sc_order_unreference(inflight->order, stream);
 }
 
+/* remove_op for operations on device memory (device.c), which are in no list of a stream. */
 void sc_inflight_free_record(struct sc_inflight *inflight, uint32_t id)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
     remove_op(inflight, id);
 }
 
-/* Replaces an equal operation, if there is one that need not stay; else makes a new record. */
+/* Records an operation on host memory. A loop over one buffer takes one record: an equal operation
+ * is replaced (renew_op), unless its record is still needed (must_keep). A simple copy (of pinned
+ * memory, without conflicts) has taken the free slot (the place of a snapshot) that its stream kept
+ * for the next snapshot, so the stream is given another one. */
 bool sc_inflight_add(struct sc_inflight *inflight, const struct sc_op_info *info,
                      struct sc_ops *overwritten)
 {
@@ -890,10 +982,13 @@ bool sc_inflight_add(struct sc_inflight *inflight, const struct sc_op_info *info
 
 /* ---- simple copies ---- */
 
-/* For so long pages that are kept off need no second look. */
+/* For so long the choice of the pages that are protected for a copy holds; then it is made anew, as
+ * what it rests on (other memory on the pages, refusals of Linux) may have changed. */
 enum { CHOSEN_FOR_NS = 50 * 1000 * 1000 };
 
-/* Fills in what a simple copy has as an operation; everything else is zero. */
+/* Fills in what a simple copy (of pinned memory, without conflicts, which the short way issues) has
+ * as an operation; everything else is zero. Its source can only be compared if it has a snapshot,
+ * so only then it is `stable`. */
 void sc_inflight_describe_simple_copy(struct sc_inflight *inflight,
                                       const struct sc_simple_copy *copy, struct sc_op_info *info)
 {
@@ -915,7 +1010,8 @@ void sc_inflight_describe_simple_copy(struct sc_inflight *inflight,
     info->is_simple = true;
 }
 
-/* Is it the operation of an equal simple copy? */
+/* Is the operation equal to this simple copy (of pinned memory, with no conflict): the same bytes,
+ * stream and direction? */
 static inline bool is_of_copy(const struct sc_op_info *info, const struct sc_simple_copy *copy)
 {
     return info->shape.address == copy->host && info->shape.width_bytes == copy->size_bytes &&
@@ -923,7 +1019,9 @@ static inline bool is_of_copy(const struct sc_op_info *info, const struct sc_sim
            info->shape.rows == 1 && info->direction == (copy->to_host ? SC_D2H : SC_H2D);
 }
 
-/* Returns the operation in flight that is equal to this simple copy, or 0 if there is none. */
+/* Returns the operation in flight that is equal to this simple copy (of pinned memory, with no
+ * conflict), or 0 if there is none. It is is_equal_op's search, without making a whole `struct
+ * sc_op_info` first. */
 static inline uint32_t find_alike(struct sc_inflight *inflight, const struct sc_simple_copy *copy)
 {
     uint32_t id = read_link(key_head(inflight, copy->host, copy->size_bytes, copy->stream));
@@ -932,13 +1030,17 @@ static inline uint32_t find_alike(struct sc_inflight *inflight, const struct sc_
     return id;
 }
 
+/* Asked without the lock, to save a search under it: is anything in the chain in which an equal
+ * copy would be? */
 bool sc_inflight_may_have_alike(struct sc_inflight *inflight, const struct sc_simple_copy *copy)
 {
     return read_link(key_head(inflight, copy->host, copy->size_bytes, copy->stream)) != 0;
 }
 
-/* Is it known that the source still has the bytes of the snapshot? False also if it cannot be read
- * directly, or is large and was not compared yet. */
+/* Has the source still the bytes of its snapshot, so that the snapshot can serve the next copy? A
+ * large source is compared without the lock (comparisons.c), which sets `looked`, so it is not
+ * compared here. Nor is one on a page that may be protected against reading: the read would fault.
+ */
 static inline bool is_unchanged(struct sc_inflight *inflight, const struct sc_op *op)
 {
     const struct sc_op_info *info = &op->info;
@@ -950,8 +1052,10 @@ static inline bool is_unchanged(struct sc_inflight *inflight, const struct sc_op
                0;
 }
 
-/* Takes the snapshot of an equal earlier copy, if the source has not changed since, so that it need
- * not be copied again. */
+/* The program uploads the same buffer again: takes the earlier copy's snapshot if the source is
+ * still equal to it, which saves filling another one. Not if the device may change the source as
+ * well (not `stable`), or while a thread compares it without the lock. The earlier copy is marked
+ * as `copied`: its source is compared no more. */
 struct sc_slot *sc_inflight_take_snapshot(struct sc_inflight *inflight,
                                           const struct sc_simple_copy *copy)
 {
@@ -967,8 +1071,10 @@ struct sc_slot *sc_inflight_take_snapshot(struct sc_inflight *inflight,
     return slot;
 }
 
-/* Undoes the beginning of a simple copy that the driver has refused. A slot that was taken from an
- * equal earlier copy is returned to that, if it has no other one. */
+/* The driver has refused the copy, or it was not made: gives up the slot (the place of a snapshot)
+ * of its snapshot. An empty slot goes back. One that was taken from an equal earlier copy
+ * (sc_inflight_take_snapshot) goes back to that copy, if it has no other one. Else the slot is free
+ * when all that was issued on the stream is complete. */
 void sc_inflight_refuse_simple_copy(struct sc_inflight *inflight, const struct sc_simple_copy *copy)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
@@ -986,8 +1092,9 @@ void sc_inflight_refuse_simple_copy(struct sc_inflight *inflight, const struct s
     }
 }
 
-/* Gives the record of an equal copy another snapshot, after comparing its source with the old one.
- * Such an operation has no guard and no copies of pages. */
+/* Gives the record of an equal copy the snapshot of the new one, after comparing the source with
+ * the old snapshot. Such an operation has no protected pages: the device does not read the source.
+ */
 static void renew_snapshot(struct sc_inflight *inflight, struct sc_op *op,
                            const struct sc_simple_copy *copy, struct sc_ops *overwritten)
 {
@@ -1002,8 +1109,10 @@ static void renew_snapshot(struct sc_inflight *inflight, struct sc_op *op,
     op->info.stable = true;
 }
 
-/* Can the equal earlier operation be issued again as it is? So if it has a snapshot; if all of its
- * pages are guarded, and were chosen lately; or if none are to be. */
+/* Can the record of the equal earlier copy serve the new one as it is? With a snapshot (`slot`), if
+ * the earlier copy had one, too. If its pages are to be protected (`is_guarded`), if all of them
+ * still are, and were chosen within the last 50 ms and since the handler of SIGSEGV was last
+ * replaced (`doubted_ticks`). Else, if no page is protected. */
 static inline bool is_renewable(const struct sc_inflight *inflight, const struct sc_op *op,
                                 const struct sc_simple_copy *copy)
 {
@@ -1022,8 +1131,9 @@ static inline bool is_renewable(const struct sc_inflight *inflight, const struct
                atomic_load_explicit(&inflight->guards.doubted_ticks, memory_order_relaxed);
 }
 
-/* Issues the equal earlier operation again: its record gets the new call's ticket, and its source
- * is compared first, since its copies may be replaced. */
+/* Issues the equal earlier copy's record again, for the new call. The source is compared first,
+ * since the snapshot to compare with is replaced. `accused` is cleared, so that an early access to
+ * the new copy is reported again. */
 static inline __attribute__((always_inline)) void renew_alike(struct sc_inflight *inflight,
                                                               uint32_t id,
                                                               const struct sc_simple_copy *copy,
@@ -1043,8 +1153,9 @@ static inline __attribute__((always_inline)) void renew_alike(struct sc_inflight
     op->accused = 0;
 }
 
-/* Makes the record of a simple copy to the device that has no equal one. Returns 0 if there is no
- * memory. */
+/* Makes the record of a simple copy (of pinned memory, with no conflict) to the device that has no
+ * equal one. The stream gets another free slot (the place of a snapshot) for its next snapshot.
+ * Returns 0 if there is no memory. */
 static uint32_t make_upload(struct sc_inflight *inflight, const struct sc_simple_copy *copy)
 {
     uint32_t id = sc_pool_take_as_is(&inflight->ops);
@@ -1061,8 +1172,9 @@ static uint32_t make_upload(struct sc_inflight *inflight, const struct sc_simple
     return id;
 }
 
-/* Issues an equal earlier operation again if that is possible; a copy to the device may also
- * get a new record. */
+/* Records a simple copy (of pinned memory, without conflicts). An equal earlier one is issued again
+ * if that is possible. A new record is made only for a copy to the device with a snapshot: one to
+ * the host may need pages protected, which the slow way does. */
 bool sc_inflight_issue_simple_copy(struct sc_inflight *inflight, const struct sc_simple_copy *copy,
                                    struct sc_ticket *ticket, struct sc_ops *overwritten)
 {
@@ -1084,7 +1196,9 @@ bool sc_inflight_issue_simple_copy(struct sc_inflight *inflight, const struct sc
     return true;
 }
 
-/* Frees all that belongs to the operation: its copies, slots, pages and places in lists. */
+/* Forgets the operation: frees its copies of the source, its slots (places of snapshots), and its
+ * places in lists, and ends the protection of its pages. Its source is not compared; who wants that
+ * does it before. */
 void sc_inflight_drop(struct sc_inflight *inflight, uint32_t id)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
@@ -1102,7 +1216,9 @@ void sc_inflight_drop(struct sc_inflight *inflight, uint32_t id)
     remove_op(inflight, id);
 }
 
-/* Moves the walk on to the next operation that is in flight, beginning with the present one. */
+/* Moves the walk on to the next operation that the host may not know to be done, beginning with the
+ * present one. Records of others are in the index until somebody retires them. A kernel may have
+ * told the host of its end by a word in memory, which counts as known here. */
 static void move_to_in_flight(struct sc_inflight_walk *walk)
 {
     for (; walk->at.id; sc_grid_next(&walk->at)) {
@@ -1114,6 +1230,8 @@ static void move_to_in_flight(struct sc_inflight_walk *walk)
     walk->op = NULL;
 }
 
+/* Begins the walk over operations on host memory, which are in two indexes: on memory that the C
+ * library can take away, and on memory that only the driver frees. */
 struct sc_inflight_walk sc_inflight_begin_walk(struct sc_inflight *inflight, uintptr_t address,
                                                size_t size_bytes)
 {
@@ -1126,12 +1244,14 @@ struct sc_inflight_walk sc_inflight_begin_walk(struct sc_inflight *inflight, uin
     return walk;
 }
 
+/* Moves the walk to the next operation in the interval that the host may not know to be done. */
 void sc_inflight_next(struct sc_inflight_walk *walk)
 {
     sc_grid_next(&walk->at);
     move_to_in_flight(walk);
 }
 
+/* Finds the operations in flight in the interval of which anything may be reported. */
 void sc_inflight_find_in(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                          struct sc_ops *found)
 {
@@ -1140,8 +1260,10 @@ void sc_inflight_find_in(struct sc_inflight *inflight, uintptr_t address, size_t
         sc_ops_add_judged(found, &walk.op->info);
 }
 
-/* Has the function returned whose local variable the operation uses? The stack may be another
- * thread's. If it no longer exists and cannot be read, returns false. */
+/* Has the function returned whose local variable the operation uses (the copy then uses a stack
+ * frame that is gone)? So if its return address is no longer where it lay. The stack may be another
+ * thread's, and unmapped: then it cannot be read, and nothing is said. A graph may be launched long
+ * after that, and is judged elsewhere. */
 static bool has_returned(const struct sc_op_info *info)
 {
     uintptr_t caller = 0;
@@ -1150,7 +1272,8 @@ static bool has_returned(const struct sc_op_info *info)
            caller != info->local.frame.caller;
 }
 
-/* Adds the operation to `overwritten` if its function has returned, or its source has changed. */
+/* The copy is known done: adds it to `overwritten` if the function whose local variable it used had
+ * returned by now, or if its source has changed. */
 static void judge_source(struct sc_inflight *inflight, struct sc_op *op, struct sc_ops *overwritten)
 {
     op->info.returned = has_returned(&op->info);
@@ -1160,8 +1283,8 @@ static void judge_source(struct sc_inflight *inflight, struct sc_op *op, struct 
         add_if_changed(inflight, op, overwritten);
 }
 
-/* Compares the sources of the operation and of those after it that are known done, together, which
- * saves system calls. */
+/* Compares the sources of the operation and of those behind it on its stream that are known done.
+ * Reading memory that may be unmapped takes a system call, and one call reads several sources. */
 static void compare_following(struct sc_inflight *inflight, uint32_t id, unsigned limit)
 {
     struct sc_op *ops[SC_PEEK_ITEMS_MAX];
@@ -1176,8 +1299,9 @@ static void compare_following(struct sc_inflight *inflight, uint32_t id, unsigne
     sc_source_copies_compare(ops, count);
 }
 
-/* Judges the source of an operation that is known done, together with others if that saves system
- * calls. */
+/* Judges the source of an operation that is known done: was it overwritten too early? A source in
+ * no range (pageable memory, which the program may have unmapped) is read by a system call, so
+ * those behind it are compared with it. */
 static void judge_known_op(struct sc_inflight *inflight, uint32_t id, unsigned limit,
                            struct sc_ops *overwritten)
 {
@@ -1187,8 +1311,8 @@ static void judge_known_op(struct sc_inflight *inflight, uint32_t id, unsigned l
     judge_source(inflight, op, overwritten);
 }
 
-/* Judges the sources of the stream's operations that are about to be retired. Returns how much is
- * left of `limit`. */
+/* Judges the sources of the stream's operations that are known done and about to be forgotten: at
+ * most `limit`. Returns how much is left of `limit`. */
 static unsigned judge_known(struct sc_inflight *inflight, uint32_t stream, unsigned limit,
                             struct sc_ops *overwritten)
 {
@@ -1202,7 +1326,7 @@ static unsigned judge_known(struct sc_inflight *inflight, uint32_t stream, unsig
     return limit;
 }
 
-/* Judges the sources of all streams' operations that are about to be retired. */
+/* Judges the sources of all streams' operations that are known done and about to be forgotten. */
 static void judge_all_known(struct sc_inflight *inflight, unsigned limit,
                             struct sc_ops *overwritten)
 {
@@ -1214,12 +1338,13 @@ static void judge_all_known(struct sc_inflight *inflight, unsigned limit,
 struct retiring {
     struct sc_inflight *inflight;
     unsigned limit;
-    /* Gets overwritten operations as they retire; NULL: none is judged. */
+    /* Gets operations whose source was overwritten, as they are forgotten; NULL: no source is
+     * compared. */
     struct sc_ops *overwritten;
 };
 
-/* Retires operations of the stream until one is not known done. Returns false if the limit is
- * reached. */
+/* Forgets operations of the stream, the oldest first, until one is not known done. Returns false if
+ * the limit is reached, so that the caller lets others have the lock and comes again. */
 static bool retire_stream(struct retiring *retiring, uint32_t id)
 {
     struct sc_inflight *inflight = retiring->inflight;
@@ -1238,10 +1363,9 @@ static bool retire_stream(struct retiring *retiring, uint32_t id)
     return true;
 }
 
-/* Retires operations of the stream that are known done, at most `limit`. If pages are protected
- * against reads, first compares all sources. For when a destination is dropped, its pages stay
- * unreadable until the Linux kernel is told, and sources on them could only be read by system
- * calls. */
+/* Forgets operations that are known done, at most `limit`. If pages are protected against reads,
+ * all sources are compared first: when a destination is dropped, its pages stay unreadable until
+ * the system call is made, and sources on them could only be read by system calls. */
 bool sc_inflight_retire(struct sc_inflight *inflight, uint32_t stream, unsigned limit,
                         struct sc_ops *overwritten)
 {
@@ -1262,8 +1386,10 @@ bool sc_inflight_retire(struct sc_inflight *inflight, uint32_t stream, unsigned 
     return false;
 }
 
-/* Marks the stream's operations that are complete as retained. Those before first_open are marked
- * already, so each operation is visited once. */
+/* A query of the device has shown more of the stream to be complete. Marks these operations as
+ * retained: they are kept to find a free or access that only luck made harmless (a latent hazard).
+ * `first_open` is the first that is not marked, so each is visited once. Beyond SC_RETAINED_MAX the
+ * stream's oldest is forgotten, and counted as not judged. */
 void sc_inflight_note_complete(struct sc_inflight *inflight, uint32_t id)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
@@ -1286,8 +1412,8 @@ void sc_inflight_note_complete(struct sc_inflight *inflight, uint32_t id)
     }
 }
 
-/* Drops the stream's oldest operation that is complete and is kept only for latent hazards. Returns
- * false if it has none. */
+/* Drops the stream's oldest operation if it is complete, and so kept for latent hazards alone.
+ * Returns false if it is not, or the stream has none. */
 static bool forget_complete_of(struct sc_inflight *inflight, uint32_t id)
 {
     const struct sc_stream *stream = sc_order_stream(inflight->order, id);
@@ -1297,7 +1423,8 @@ static bool forget_complete_of(struct sc_inflight *inflight, uint32_t id)
     return any;
 }
 
-/* Drops one such operation, to have memory: one of this stream, or else of any. */
+/* Called when there is no memory for a record: drops one complete operation, of this stream or else
+ * of any. What its loss may hide is a latent hazard alone. */
 bool sc_inflight_forget_complete(struct sc_inflight *inflight, uint32_t stream)
 {
     SC_ASSERT_GUARDED(&inflight->ops);

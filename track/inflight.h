@@ -89,8 +89,8 @@ struct sc_op {
     uint32_t first_copy; /* the list of copies of its source's pages that are protected no longer */
     int32_t accused; /* the last thread that was reported to access its memory too early; 0: none */
     struct sc_op_info info;
-    /* its pages are to be protected only when the waits of unseen end before it (track/unseen.h)
-     * are over */
+    /* its pages are to be protected only when the waits before it for the host, whose end no call
+     * tells (track/unseen.h), are over */
     bool awaits_guard;
     /* complete, and kept so that a later free or access is still found (latent hazard) */
     bool retained;
@@ -137,25 +137,31 @@ struct sc_inflight {
     struct sc_grid device_grid; /* operations on device memory */
     struct sc_spans guards;
     struct sc_exempt_pages
-        exempt_pages;               /* pages that must not be protected (track/exempt_pages.h) */
-    struct sc_pool copies;          /* copies of pages of sources (source_copies.c) */
-    struct sc_unwatched uncompared; /* sources of which no copy could be made */
+        exempt_pages;      /* pages that must not be protected (track/exempt_pages.h) */
+    struct sc_pool copies; /* copies of pages of sources (source_copies.c) */
+    /* sources of which no copy could be made, so that an overwrite is not found; counted by the
+     * caller */
+    struct sc_unwatched uncompared;
     /* how many sources are compared without the lock (track/comparisons.h) */
     _Atomic uint32_t comparing;
-    /* operations are guarded until known done, and not only until complete */
+    /* operations are guarded until the host has waited for them, and not only until complete
+     * (strict=1) */
     bool guard_until_known;
     /* where operations that are dropped for want of room are counted, or NULL */
     struct sc_no_verdicts *no_verdicts;
-    /* the latest ones; the pages of others are not protected */
+    /* the latest released operations (complete, still protected); the pages of others are not
+     * protected */
     struct sc_released released[SC_RELEASED_MAX];
     uint32_t released_count; /* how many there ever were */
     /* the heads of lists of operations with equal keys; read without the lock */
     _Atomic uint32_t *keys;
     uint32_t busy; /* the first stream with operations */
     uint32_t retained;
-    /* how many operations are to be guarded when waits of unseen end are over */
+    /* how many operations are to be guarded when waits for the host, whose end no call tells, are
+     * over */
     uint32_t awaiting_guard;
-    /* how many sources lie in ranges that sc_inflight_is_neighbour names */
+    /* how many sources (memory that copies read) lie in pinned ranges that may share a page with
+     * other pinned memory */
     _Atomic uint32_t neighbour_source_count;
     /* Ids of two records that stand in for a range: of operations in no range, and of those on
      * device memory. */
@@ -194,7 +200,8 @@ static inline uint32_t sc_inflight_list_owner(const struct sc_inflight *inflight
     return info->range ? info->range : inflight->no_range;
 }
 
-/* Returns true if copies from the range to the device are in flight. Lock-free. */
+/* Returns true if copies from the range to the device are in flight: their sources have to be
+ * compared before something may write there. Lock-free. */
 static inline bool sc_inflight_has_sources(struct sc_inflight *inflight, uint32_t range)
 {
     return atomic_load_explicit(&sc_inflight_range(inflight, range)->source_count,
@@ -273,7 +280,8 @@ bool sc_inflight_may_have_alike(struct sc_inflight *inflight, const struct sc_si
 struct sc_slot *sc_inflight_take_snapshot(struct sc_inflight *inflight,
                                           const struct sc_simple_copy *copy);
 
-/* Fills `info` with what is known of the simple copy. */
+/* Fills `info` with what is known of the simple copy, to be recorded or compared as an operation.
+ */
 void sc_inflight_describe_simple_copy(struct sc_inflight *inflight,
                                       const struct sc_simple_copy *copy, struct sc_op_info *info);
 
@@ -281,9 +289,9 @@ void sc_inflight_describe_simple_copy(struct sc_inflight *inflight,
  * or 0. No other field of `key` is compared. */
 uint32_t sc_inflight_find_equal(struct sc_inflight *inflight, const struct sc_op_info *key);
 
-/* Gives a new ticket to the operation of an earlier launch, which a launch has issued again on the
- * same stream. `guarded`: operations issued now are guarded. Returns false, having changed nothing,
- * if its pages or its source have to be looked at again. */
+/* Gives a new ticket (its place in its stream's order) to the operation of an earlier launch, which
+ * a launch has issued again on the same stream. `guarded`: operations issued now are guarded.
+ * Returns false, having changed nothing, if its pages or its source have to be looked at again. */
 bool sc_inflight_renew_op(struct sc_inflight *inflight, uint32_t op, bool guarded);
 
 /* A walk over the operations that are not known done and whose hulls overlap an interval. No
@@ -302,7 +310,8 @@ void sc_inflight_next(struct sc_inflight_walk *walk);
          walk.op; sc_inflight_next(&walk))
 
 /* Returns the reasons why the operation's order is not certain at this moment, as bits of enum
- * sc_unsure; 0: it is certain. */
+ * sc_unsure; 0: it is certain. A wait for the host before it, whose end no call tells, counts while
+ * it is open. */
 static inline unsigned sc_ops_unsure(struct sc_order *order, const struct sc_op_info *info)
 {
     bool waits = __builtin_expect(info->unseen_waits.waits != 0, 0) &&
@@ -343,15 +352,17 @@ void sc_inflight_find_beside_touch(struct sc_inflight *inflight, uintptr_t addre
 void sc_inflight_unprotect(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                            enum sc_touch touch, bool keep_copies, struct sc_unwatched *unwatched);
 
-/* Guards the operations whose guard was put off because of waits of unseen end (track/unseen.h), if
- * all these waits are over. */
+/* Protects the pages of operations for which that was put off, since the host could still fill them
+ * while waits for it, whose end no call tells (track/unseen.h), were open; if all these waits are
+ * over. */
 void sc_inflight_guard_seen(struct sc_inflight *inflight);
 
-/* Ends the guard of the operation. */
+/* Ends the protection of the operation's pages, in the records: the caller makes the system calls
+ * (sc_guard_apply). */
 void sc_inflight_unguard(struct sc_inflight *inflight, uint32_t op);
 
-/* Marks as retained the stream's operations that its record says are complete. Beyond
- * SC_RETAINED_MAX the oldest retained one is forgotten. */
+/* Marks as retained (complete, and kept for latent hazards) the stream's operations that its record
+ * says are complete. Beyond SC_RETAINED_MAX the oldest retained one is forgotten. */
 void sc_inflight_note_complete(struct sc_inflight *inflight, uint32_t stream);
 
 /* Forgets one complete operation, the oldest of its stream: of `stream` if that has one, else of

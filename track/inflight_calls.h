@@ -40,7 +40,8 @@ void sc_inflight_remove_ranges_of(struct sc_inflight *inflight, uint32_t context
  * false if an operation in flight, on whatever stream, still writes them. */
 bool sc_inflight_is_stable(struct sc_inflight *inflight, const struct sc_op_info *info);
 
-/* Stores in `found` the operations in flight in the interval whose order is known. */
+/* Stores in `found` the operations in flight in the interval of which anything may be reported
+ * (their order is known). */
 void sc_inflight_find_in(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                          struct sc_ops *found);
 
@@ -56,14 +57,14 @@ void sc_inflight_seal(struct sc_inflight *inflight, uintptr_t address, size_t si
 void sc_inflight_seal_managed(struct sc_inflight *inflight, const struct sc_op_info *later,
                               struct sc_ops *overwritten);
 
-/* Releases the slot of a simple copy to the device that the driver has refused, or that was not
- * made. */
+/* Releases the slot (the place of its snapshot) of a simple copy to the device that the driver has
+ * refused, or that was not made. */
 struct sc_simple_copy;
 void sc_inflight_refuse_simple_copy(struct sc_inflight *inflight,
                                     const struct sc_simple_copy *copy);
 
-/* Returns true if an operation guards the page of the address against such an access. Operations
- * that are complete may be left out. */
+/* Returns true if an operation protects the page of the address against such an access. Operations
+ * that are complete, whose pages may still be protected, do not count unless strict=1. */
 bool sc_inflight_watches_page(struct sc_inflight *inflight, uintptr_t address, enum sc_touch touch);
 
 #endif

@@ -8,8 +8,9 @@
 
 enum { WORDS = SC_KERNEL_FLAG_BYTES_MAX / sizeof(uint64_t), LOOKS_MAX = 32, STEPS_MAX = 1024 };
 
-/* Returns a digest of the range's bytes, which are read in a way that also copes with unreadable
- * memory. */
+/* Returns a digest of a small range, which may hold flags (words by which a kernel tells the host
+ * how far it has come); 0: the range is larger, or cannot be read. It is never 0 otherwise, and is
+ * read in a way that copes with memory that is gone. */
 uint64_t sc_kernel_flags_digest(struct sc_inflight *inflight, uint32_t range)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
@@ -27,15 +28,15 @@ uint64_t sc_kernel_flags_digest(struct sc_inflight *inflight, uint32_t range)
     return digest | 1;
 }
 
-/* Records that a kernel may have told the host, by a flag, that the stream's work up to the number
- * is done. */
+/* A kernel may have told the host, by a flag, that the stream's work up to the number is done. */
 static void mark_told(struct sc_stream *stream, uint64_t number)
 {
     if (stream->told < number)
         stream->told = number;
 }
 
-/* Has the memory of the operation's flag changed since its launch? */
+/* Have the bytes of the operation's flag changed since its launch? Then its kernel may have set it.
+ * An operation whose range was removed says nothing: its memory may be another one's. */
 static bool has_flag_changed(struct sc_inflight *inflight, const struct sc_op_info *info)
 {
     if (!info->digest || !info->range)
@@ -44,8 +45,9 @@ static bool has_flag_changed(struct sc_inflight *inflight, const struct sc_op_in
     return now && now != info->digest;
 }
 
-/* Checks flags of the operation's kernel and of later kernels on the stream. A flag whose address
- * several kernels have may have been set by any of them. */
+/* May a kernel have told the host that the operation is done? Looks at the flags of its own kernel
+ * and of later ones on the stream, since any of them may have set a flag whose address several
+ * have. The looks are bounded: each reads memory. */
 bool sc_kernel_flags_may_show_kernel_done(struct sc_inflight *inflight, uint32_t op)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
@@ -65,6 +67,9 @@ bool sc_kernel_flags_may_show_kernel_done(struct sc_inflight *inflight, uint32_t
     return stream->told >= ticket->number;
 }
 
+/* A kernel is launched again with the flag's address: if the flag differs from before the earlier
+ * launch, that kernel may have told the host of its end. What the flag then says is compared with
+ * the new launch's bytes. */
 void sc_kernel_flags_compare_digests(struct sc_inflight *inflight, uint32_t earlier,
                                      const struct sc_op_info *info)
 {

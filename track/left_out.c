@@ -13,8 +13,11 @@
 struct use {
     struct sc_device_use what;
     uintptr_t function;
-    uint32_t order; /* the place of its call among the thread's calls since the capture began */
-    uint32_t owner; /* captured: the index of its node; beside the capture: the index of its site */
+    /* the place of its call among the thread's calls since the capture began, from 1 */
+    uint32_t order;
+    /* captured: the index of its operation in `nodes`; beside the capture (issued by the capturing
+     * thread, and run at once): the index of its stack in `sites` */
+    uint32_t owner;
 };
 
 /* The captured uses, or those beside the capture, in the order of the calls. */
@@ -48,6 +51,8 @@ struct sc_left_out {
     struct use node_uses[SC_LEFT_OUT_NODE_USES_MAX];
 };
 
+/* Makes the record of one capture, in pages of its own: it is too large for a stack, and malloc
+ * must not be called. NULL: no memory. */
 struct sc_left_out *sc_left_out_new(void)
 {
     struct sc_left_out *left_out = sc_pages_map(sizeof *left_out);
@@ -56,12 +61,14 @@ struct sc_left_out *sc_left_out_new(void)
     return left_out;
 }
 
+/* Frees the record of a capture; NULL: does nothing. */
 void sc_left_out_free(struct sc_left_out *left_out)
 {
     sc_pages_unmap(left_out, sizeof *left_out);
 }
 
-/* Clears only the counts: nothing is read after these. */
+/* Empties the record for another capture. Clears only the counts, since nothing is read beyond
+ * them, and the rest has a megabyte. */
 void sc_left_out_clear(struct sc_left_out *left_out)
 {
     memset(left_out, 0, offsetof(struct sc_left_out, sites));
@@ -69,14 +76,15 @@ void sc_left_out_clear(struct sc_left_out *left_out)
     left_out->beside.list = left_out->beside_uses;
 }
 
+/* How many operations found no room: nothing is known of them, so the report counts them as not
+ * judged. */
 uint64_t sc_left_out_count_dropped(const struct sc_left_out *left_out)
 {
     return left_out->unknown;
 }
 
-/* Returns whether there is room, as `fits` says, and always was; else counts the operation as
- * dropped. When something did not fit, all later operations are dropped and counted as well, since
- * they would be judged without it. */
+/* Is there room for an operation (`fits`), and was there always? If not, counts it as dropped. Once
+ * something did not fit, all later operations are dropped: they would be judged without it. */
 static bool check_room(struct sc_left_out *left_out, bool fits)
 {
     left_out->is_full = left_out->is_full || !fits;
@@ -86,13 +94,16 @@ static bool check_room(struct sc_left_out *left_out, bool fits)
 
 /* ---- noting ---- */
 
-/* Returns use number `i` of the operation: the uses come first, then the names. */
+/* Returns what the operation does with one piece of memory. The addresses among a kernel's
+ * parameters (names), from which it may use memory, come after the uses that are known. */
 struct sc_device_use sc_left_out_use(const struct sc_left_out_op *op, unsigned i)
 {
     return i < op->use_count ? op->uses[i] : sc_device_use_named(op->names[i - op->use_count]);
 }
 
-/* Stores the operation and its uses, in the order of the calls. */
+/* Notes an operation that the thread has captured: launches repeat it. A kernel of which not all
+ * parameters are known may write any memory from then on. One that uses no device memory only
+ * counts. */
 void sc_left_out_note_captured(struct sc_left_out *left_out, const struct sc_hazard_copy *what,
                                const struct sc_left_out_op *op)
 {
@@ -112,7 +123,8 @@ void sc_left_out_note_captured(struct sc_left_out *left_out, const struct sc_haz
             (struct use){sc_left_out_use(op, i), op->function, order, node};
 }
 
-/* Was the memory allocated since the capture began, so that the program is setting it up? */
+/* Was the memory allocated since the capture began? Then the program is setting it up, which no
+ * launch has to repeat. */
 static bool is_fresh(const struct sc_left_out *left_out, const struct sc_device_use *use)
 {
     uintptr_t first = use->shape.address;
@@ -126,8 +138,9 @@ static bool is_fresh(const struct sc_left_out *left_out, const struct sc_device_
     return false;
 }
 
-/* Returns the index of the site (stack) of such operations, added if it is new;
- * SC_LEFT_OUT_SITES_MAX: there is no room. */
+/* Returns the index of the stack from which such operations are issued, added if it is new;
+ * SC_LEFT_OUT_SITES_MAX: there is no room. Operations of one stack are one mistake, and are
+ * reported once. */
 static uint32_t site_index(const struct sc_left_out *left_out, const struct sc_hazard *what)
 {
     uint32_t site = 0;
@@ -140,7 +153,8 @@ static uint32_t site_index(const struct sc_left_out *left_out, const struct sc_h
     return site;
 }
 
-/* Stores the operation's uses with the site that made it. */
+/* Notes an operation that the capturing thread has issued beside the capture: it ran at once, and
+ * no launch repeats it. Memory that is just being set up (is_fresh) is left out. */
 void sc_left_out_note_beside(struct sc_left_out *left_out, const struct sc_hazard *what,
                              const struct sc_left_out_op *op)
 {
@@ -163,10 +177,10 @@ void sc_left_out_note_beside(struct sc_left_out *left_out, const struct sc_hazar
     }
 }
 
-/* Drops earlier uses of these addresses, and lists the allocation. */
+/* Memory was allocated: what was used at these addresses before was other memory. Later uses are
+ * known as the set-up of new memory. */
 void sc_left_out_note_allocated(struct sc_left_out *left_out, uintptr_t address, size_t size_bytes)
 {
-    /* What was used at these addresses before was other memory. */
     unsigned kept = 0;
     EACH_USE (use, &left_out->beside)
         if (use->what.shape.address >= address + size_bytes ||
@@ -178,6 +192,8 @@ void sc_left_out_note_allocated(struct sc_left_out *left_out, uintptr_t address,
             (struct allocation){address, size_bytes};
 }
 
+/* A capture begins within another one of the thread: it knows of the memory that was allocated
+ * since the outer one began. */
 void sc_left_out_share_allocations(struct sc_left_out *left_out, const struct sc_left_out *outer)
 {
     for (unsigned i = 0; i < outer->allocation_count; i++)
@@ -187,7 +203,9 @@ void sc_left_out_share_allocations(struct sc_left_out *left_out, const struct sc
 
 /* ---- judging ---- */
 
-/* Adds up what captured operations write, and the addresses of captured kernels. */
+/* Adds up what launches of the captured graph may write. Returns false if that is not known:
+ * something found no room, a kernel's parameters are not all known, or the graph has nodes that
+ * were not captured here. */
 bool sc_left_out_get_writes(const struct sc_left_out *left_out, size_t node_count,
                             struct sc_graph_write *write)
 {
@@ -203,7 +221,7 @@ bool sc_left_out_get_writes(const struct sc_left_out *left_out, size_t node_coun
     return true;
 }
 
-/* Do both use exactly the same bytes, row by row? */
+/* Do both use exactly the same bytes, row by row, gaps within the rows included? */
 static bool has_same_bytes(const struct sc_device_use *one, const struct sc_device_use *other)
 {
     const struct sc_shape *a = &one->shape, *b = &other->shape;
@@ -213,7 +231,7 @@ static bool has_same_bytes(const struct sc_device_use *one, const struct sc_devi
            one->fold.pitch_bytes == other->fold.pitch_bytes;
 }
 
-/* Does the captured kernel number `order` have this address among its parameters? */
+/* Has the captured kernel with this place among the calls this address among its parameters? */
 static bool has_name(const struct uses *nodes, uint32_t order, uintptr_t address)
 {
     EACH_USE (node, nodes)
@@ -223,8 +241,9 @@ static bool has_name(const struct uses *nodes, uint32_t order, uintptr_t address
     return false;
 }
 
-/* Does the captured kernel number `order` have all addresses of the kernel `beside` the capture,
- * and are these at least two? */
+/* Has the captured kernel all addresses of the kernel that ran beside the capture, and are these at
+ * least two? One address alone may be chance. Both kernels are named by their place among the
+ * thread's calls. */
 static bool has_all_names(const struct sc_left_out *left_out, uint32_t order, uint32_t beside)
 {
     unsigned count = 0;
@@ -238,8 +257,8 @@ static bool has_all_names(const struct sc_left_out *left_out, uint32_t order, ui
     return count >= 2;
 }
 
-/* Is the kernel beside the capture a variant of a captured one, which has the same addresses?
- * Programs try kernels in turn. */
+/* Is the kernel that ran beside the capture a variant of a captured one, with the same addresses?
+ * Programs try kernels in turn and capture the best, so the graph does the same work. */
 static bool is_variant(const struct sc_left_out *left_out, const struct use *use)
 {
     EACH_USE (node, &left_out->captured)
@@ -250,7 +269,7 @@ static bool is_variant(const struct sc_left_out *left_out, const struct use *use
     return false;
 }
 
-/* Does the graph do the same, so that the work is not left out? */
+/* Does the graph do the same as this work beside the capture, so that it lacks nothing? */
 static bool is_in_graph(const struct sc_left_out *left_out, const struct use *use)
 {
     EACH_USE (node, &left_out->captured)
@@ -260,9 +279,9 @@ static bool is_in_graph(const struct sc_left_out *left_out, const struct use *us
     return is_variant(left_out, use);
 }
 
-/* May one of the uses have written the memory, by a call after `behind` and before `before`?
- * `base`: where the memory's allocation begins; UINTPTR_MAX: possible writes of kernels do not
- * count. */
+/* May one of the uses have written the memory, by a call after `behind` and before `before` (places
+ * among the calls)? `base`: where the memory's allocation begins, from which a kernel may write on;
+ * UINTPTR_MAX: possible writes of kernels do not count. */
 static bool may_write(const struct uses *uses, uint32_t behind, uint32_t before,
                       const struct sc_device_use *memory, uintptr_t base)
 {
@@ -273,14 +292,16 @@ static bool may_write(const struct uses *uses, uint32_t behind, uint32_t before,
     return false;
 }
 
+/* Returns where the allocation begins in which the memory lies. A kernel may write from any address
+ * in it to its end. */
 static uintptr_t allocation_of(const struct sc_left_out *left_out, const struct use *use)
 {
     return left_out->base_of(use->what.shape.address);
 }
 
-/* Does the captured operation read, in each launch, what work beside the capture has written? Not
- * if earlier captured work writes those bytes, as a kernel with unknown parameters may. And not if
- * a captured copy or memset writes them later, for the next launch. */
+/* Does the captured operation (`node`) read, in each launch, what the work beside the capture
+ * (`use`) has written? Not if captured work writes those bytes before it, as a kernel with unknown
+ * parameters may; nor if a captured copy or memset writes them after it, for the next launch. */
 static bool reads_beside(const struct sc_left_out *left_out, const struct use *use,
                          const struct use *node)
 {
@@ -293,7 +314,9 @@ static bool reads_beside(const struct sc_left_out *left_out, const struct use *u
                       is_named ? &use->what : &node->what, UINTPTR_MAX);
 }
 
-/* Does the captured use belong to the work beside the capture, by the rule of left_out.h? */
+/* Do the work beside the capture (`use`) and the captured one (`node`) belong together: does one
+ * need what the other writes, by the order of the calls? The header of left_out.h has the three
+ * cases: work that writes, a copy that reads, and a kernel that has an address. */
 static bool belong_together(const struct sc_left_out *left_out, const struct use *use,
                             const struct use *node)
 {
@@ -308,8 +331,9 @@ static bool belong_together(const struct sc_left_out *left_out, const struct use
            reads_beside(left_out, use, node);
 }
 
-/* Returns the first captured use that belongs to the work, or NULL if there is none, or the graph
- * does the same. */
+/* Returns the first captured use that belongs to this work beside the capture (issued meanwhile,
+ * run at once): one needs what the other writes. NULL: there is none, or the graph does the same as
+ * the work. */
 static const struct use *find_node(const struct sc_left_out *left_out, const struct use *use)
 {
     EACH_USE (node, &left_out->captured)
@@ -318,8 +342,9 @@ static const struct use *find_node(const struct sc_left_out *left_out, const str
     return NULL;
 }
 
-/* May captured work use the memory? Kernels whose parameters are not all known may use any memory,
- * and so may operations that did not fit. */
+/* May captured work use the memory that this work beside the capture (issued meanwhile, run at
+ * once) has written? Kernels whose parameters are not all known may use any, and so may operations
+ * that found no room. */
 static bool may_concern_graph(const struct sc_left_out *left_out, const struct use *use)
 {
     EACH_USE (node, &left_out->captured)
@@ -329,14 +354,16 @@ static bool may_concern_graph(const struct sc_left_out *left_out, const struct u
            may_write(&left_out->captured, 0, UINT32_MAX, &use->what, allocation_of(left_out, use));
 }
 
-/* Can nobody tell whether the graph lacks this use? */
+/* Can nobody tell whether the graph lacks this write? No captured work uses the memory, so launches
+ * may be meant to repeat it, or not. What only reads changes nothing that a launch could lack. */
 static bool is_undecided(const struct sc_left_out *left_out, const struct use *use)
 {
     return use->what.access != SC_DEVICE_READS && !may_concern_graph(left_out, use);
 }
 
-/* May later work of the thread beside the capture use the memory? Any later kernel may, since it
- * can load addresses from memory. */
+/* May later work of the thread beside the capture (issued meanwhile, run at once) use the memory?
+ * Then the write was of use without a launch. Any later kernel may use it, since it can load
+ * addresses from memory. */
 static bool is_used_later(const struct sc_left_out *left_out, const struct use *use)
 {
     EACH_USE (later, &left_out->beside)
@@ -345,7 +372,8 @@ static bool is_used_later(const struct sc_left_out *left_out, const struct use *
     return left_out->last_kernel > use->order;
 }
 
-/* Visits the site's first use that was left out. Returns false if there is none. */
+/* Hands the first use of this stack that the graph lacks to the caller (`visit`). One is enough: a
+ * stack is reported once. Returns false if there is none. */
 static bool visit_left_out(const struct sc_left_out *left_out, uint32_t site,
                            sc_left_out_visit *visit, void *context)
 {
@@ -362,7 +390,9 @@ static bool visit_left_out(const struct sc_left_out *left_out, uint32_t site,
     return false;
 }
 
-/* Visits the site's uses of which it cannot be known whether the graph lacks them. */
+/* Hands those uses of this stack to the caller (`visit`) of which nobody can tell whether the graph
+ * lacks them. The caller watches their memory: what launches read or should have written shows it.
+ */
 static void visit_undecided(const struct sc_left_out *left_out, uint32_t site,
                             sc_left_out_visit *visit, void *context)
 {
@@ -377,6 +407,8 @@ static void visit_undecided(const struct sc_left_out *left_out, uint32_t site,
     }
 }
 
+/* The capture has ended: tells the caller which work beside it the graph lacks, stack by stack, or
+ * where nothing is sure which work it may lack. */
 void sc_left_out_visit_findings(struct sc_left_out *left_out, sc_left_out_find_base *base_of,
                                 sc_left_out_visit *visit, void *context)
 {

@@ -50,13 +50,16 @@ struct sc_graph_write;
 enum {
     SC_LEFT_OUT_CAPTURED_MAX = 8192, /* captured operations */
     SC_LEFT_OUT_NODE_USES_MAX = 32768,
-    SC_LEFT_OUT_SITES_MAX = 64, /* stacks of work beside the capture */
+    /* how many call stacks of work beside the capture (issued meanwhile, and run at once) are kept
+     */
+    SC_LEFT_OUT_SITES_MAX = 64,
     SC_LEFT_OUT_USES_MAX = 4096,
     SC_LEFT_OUT_ALLOCATIONS_MAX = 1024,
 };
 
-/* What an operation, captured or beside the capture, does with device memory. `names`: the words
- * among a kernel's parameters that may be addresses. */
+/* What an operation, captured or beside the capture (issued meanwhile by the same thread, and run
+ * at once), does with device memory. `names`: the words among a kernel's parameters that may be
+ * addresses. */
 struct sc_left_out_op {
     unsigned use_count, name_count;
     const struct sc_device_use *uses;
@@ -94,7 +97,7 @@ void sc_left_out_note_beside(struct sc_left_out *left_out, const struct sc_hazar
                              const struct sc_left_out_op *op);
 
 /* Notes that memory at these addresses was allocated: earlier uses of these addresses were of other
- * memory. */
+ * memory, and later ones set new memory up, which no launch has to repeat. */
 void sc_left_out_note_allocated(struct sc_left_out *left_out, uintptr_t address, size_t size_bytes);
 
 /* Takes over the allocations that were noted since `outer` began: another capture of the same
@@ -117,9 +120,9 @@ struct sc_left_out_finding {
  * if that is not known. */
 typedef uintptr_t sc_left_out_find_base(uintptr_t address);
 
-/* Calls `visit` for each stack of which an operation was left out, with the first such operation.
- * For a stack of which none was left out, calls it with each operation of which that cannot be
- * told. */
+/* Calls `visit` for each call stack from which an operation was issued that the graph lacks, with
+ * the first such operation. For a stack without one, calls it with each operation of which nobody
+ * can tell whether the graph lacks it. */
 typedef void sc_left_out_visit(void *context, const struct sc_left_out_finding *finding);
 void sc_left_out_visit_findings(struct sc_left_out *left_out, sc_left_out_find_base *base_of,
                                 sc_left_out_visit *visit, void *context);

@@ -60,16 +60,16 @@ struct sc_op_info {
     /* Copies of the source's bytes before and after the guarded pages, to compare with; or NULL. */
     struct sc_slot *edges[2];
     uint32_t edge_bytes[2];
-    /* the waits of unseen end (track/unseen.h) that it comes after: until they are over, its order
-     * is unknown (SC_UNSURE_WAITS) */
+    /* the waits for the host, whose end no call tells (track/unseen.h), that it comes after: until
+     * they are over, its order is unknown (SC_UNSURE_WAITS) */
     struct sc_unseen_mark unseen_waits;
     const char *runtime_api; /* the runtime function that made the call; NULL: unknown */
-    /* Before it is issued: a point that it will come after, besides its stream's work; NULL: none.
-     */
+    /* Before it is issued: a point (work issued so far) that it will come after, besides its
+     * stream's work; NULL: none. */
     const struct sc_point *after;
     struct sc_local local; /* SC_STACK: the function whose local variable the buffer is */
-    /* Digest of a kernel's flag before the launch; 0: the memory holds no flag
-     * (track/kernel_flags.h). */
+    /* Digest of a kernel's flag (a word by which it tells the host how far it has come) before the
+     * launch; 0: the memory holds no flag (track/kernel_flags.h). */
     uint64_t digest;
     uint32_t correlation_id; /* CUPTI's; 0: unknown */
     /* SC_STACK: the id of a stack of one frame, that of the function whose local variable is used;
@@ -88,12 +88,15 @@ struct sc_op_info {
     /* the driver has read or written the bytes when the call returns, so a hazard with it is latent
      */
     bool taken;
-    bool reads_device; /* SC_D2D: this is the source's side */
-    bool stable;       /* only the host can have changed the bytes since the issue */
+    /* of a copy within the device (SC_D2D): this record is of its source, which it only reads */
+    bool reads_device;
+    /* only the host can have changed the bytes since the issue, so that a change is the program's
+     * mistake */
+    bool stable;
     /* the function (SC_STACK) had returned when the operation was found known done */
     bool returned;
-    /* a simple copy (track/track_copies.h): only what sc_inflight_describe_simple_copy sets, and a
-     * guard, is valid */
+    /* a simple copy (of pinned memory, without conflicts, track/track_copies.h): only what
+     * sc_inflight_describe_simple_copy sets, and a guard, is valid */
     bool is_simple;
 };
 
@@ -111,7 +114,8 @@ static inline bool sc_ops_merely_reads(const struct sc_op_info *info)
     return info->direction == SC_D2H || info->reads_device;
 }
 
-/* Returns true if the operation may not take place at all. */
+/* Returns true if the operation may not take place at all: a kernel need not use an address that it
+ * has, and a launch may leave a node out. */
 static inline bool sc_ops_is_possible(const struct sc_op_info *info)
 {
     return sc_ops_is_kernel(info) || (info->unsure & SC_UNSURE_LEFT_OUT);

@@ -14,7 +14,8 @@ enum { BLOCKS = 64, BLOCK_OPS = SC_TRACK_OPS_MAX };
 static struct sc_op_info blocks[BLOCKS][BLOCK_OPS];
 static _Atomic uint64_t taken; /* a bit for each block that is taken */
 
-/* Takes one of the fixed blocks; if all are taken, maps memory. Returns NULL if there is none. */
+/* Takes memory for a list of found operations: one of the fixed blocks or, if all are taken, pages.
+ * Lists do not lie on the stack, as some threads have small ones. Returns NULL if there is none. */
 static struct sc_op_info *take_block(void)
 {
     uint64_t now = atomic_load_explicit(&taken, memory_order_relaxed);
@@ -26,7 +27,7 @@ static struct sc_op_info *take_block(void)
     return sc_pages_map(sizeof blocks[0]);
 }
 
-/* Returns the block to the fixed ones, or unmaps its memory. */
+/* Returns the memory of a list: a fixed block is free again, pages are unmapped. */
 static void release_block(struct sc_op_info *block)
 {
     uintptr_t offset = (uintptr_t)block - (uintptr_t)blocks;
@@ -36,6 +37,8 @@ static void release_block(struct sc_op_info *block)
         sc_pages_unmap(block, sizeof blocks[0]);
 }
 
+/* Adds a copy of the operation. Only the first ones are kept, which is enough for a report; all are
+ * counted. */
 void sc_ops_add(struct sc_ops *ops, const struct sc_op_info *info)
 {
     if (!ops->ops)
@@ -45,6 +48,8 @@ void sc_ops_add(struct sc_ops *ops, const struct sc_op_info *info)
     ops->count++;
 }
 
+/* Adds the operation, unless its order cannot be seen (it is unjudged), so that nothing may be said
+ * of it. */
 bool sc_ops_add_judged(struct sc_ops *ops, const struct sc_op_info *info)
 {
     bool is_judged = !sc_ops_is_unjudged(info);
@@ -53,18 +58,20 @@ bool sc_ops_add_judged(struct sc_ops *ops, const struct sc_op_info *info)
     return is_judged;
 }
 
+/* Frees the memory of a list that has some. */
 void sc_ops_free(struct sc_ops *ops)
 {
     release_block(ops->ops);
     ops->ops = NULL;
 }
 
+/* Returns a list of one of the operations, for functions that take a list. */
 struct sc_ops sc_ops_view_one(const struct sc_ops *ops, unsigned i)
 {
     return (struct sc_ops){1, &ops->ops[i]};
 }
 
-/* Operations that were not kept may write, so they count. */
+/* Does an operation of the list write host memory? Those that were not kept may, so they count. */
 bool sc_ops_have_destination(const struct sc_ops *ops)
 {
     for (unsigned i = 0; i < sc_ops_count_kept(ops); i++)

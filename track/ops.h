@@ -34,7 +34,8 @@ void sc_ops_add(struct sc_ops *ops, const struct sc_op_info *info);
 /* Frees the memory of a list that has some (sc_ops_end is for any list). Lock-free. */
 void sc_ops_free(struct sc_ops *ops);
 
-/* Adds the operation unless it is unjudged (sc_ops_is_unjudged). Returns whether it was added. */
+/* Adds the operation unless its order cannot be seen, so that nothing may be reported of it
+ * (sc_ops_is_unjudged). Returns whether it was added. */
 bool sc_ops_add_judged(struct sc_ops *ops, const struct sc_op_info *info);
 
 static inline void sc_ops_end(struct sc_ops *ops)

@@ -13,7 +13,9 @@
 struct entry {
     uint32_t stream;
     uint64_t number;
-    uint64_t call; /* if `stream` is a legacy one: the place of its last call */
+    /* if `stream` is a legacy one (a context's default stream): the place of its last call among
+     * its calls */
+    uint64_t call;
 };
 
 struct sc_clock {
@@ -23,23 +25,31 @@ struct sc_clock {
     struct entry entries[];
 };
 
+/* Reads a counter under the lock, which all writers have. Counters are atomic for readers without
+ * the lock. */
 static uint64_t read_relaxed(_Atomic uint64_t *value)
 {
     return atomic_load_explicit(value, memory_order_relaxed);
 }
 
+/* Sets a counter to at least this value. The store is a release: who reads it without the lock also
+ * sees what led to it. */
 static void raise_value(_Atomic uint64_t *value, uint64_t at_least)
 {
     if (read_relaxed(value) < at_least)
         atomic_store_explicit(value, at_least, memory_order_release);
 }
 
+/* The size of a clock (a vector clock: a number for each of several streams) with room for so many
+ * entries. */
 static size_t clock_bytes(uint32_t capacity)
 {
     return sizeof(struct sc_clock) + capacity * sizeof(struct entry);
 }
 
-/* Makes a clock without entries, with one reference. Returns NULL if there is no memory. */
+/* Makes a clock (a number for each of several streams) without entries and with one reference.
+ * Returns NULL if there is no memory, and counts that: what lacks a clock knows less order than
+ * there is. */
 static struct sc_clock *new_clock(struct sc_order *order, uint32_t capacity)
 {
     struct sc_clock *clock = sc_arena_alloc(&order->arena, clock_bytes(capacity));
@@ -50,6 +60,8 @@ static struct sc_clock *new_clock(struct sc_order *order, uint32_t capacity)
     return clock;
 }
 
+/* Takes a reference to the clock (what was waited for on other streams), which may be NULL. Clocks
+ * never change once they are shared, so many points (work issued so far) have one in common. */
 static struct sc_clock *retain_clock(struct sc_clock *clock)
 {
     SC_ASSERT(!clock || clock->references > 0);
@@ -58,6 +70,8 @@ static struct sc_clock *retain_clock(struct sc_clock *clock)
     return clock;
 }
 
+/* Releases a reference to the clock (what was waited for on other streams), which may be NULL, and
+ * frees it with the last one. */
 static void drop_clock(struct sc_order *order, struct sc_clock *clock)
 {
     SC_ASSERT(!clock || (clock->references > 0 && clock->count <= clock->capacity));
@@ -83,7 +97,7 @@ static struct entry find_entry(const struct sc_clock *clock, uint32_t stream)
 }
 
 /* Does the host know the entry's operations to be done? Such an entry orders nothing, so it is left
- * out to keep clocks short. */
+ * out to keep clocks (what was waited for on other streams) short. */
 static bool is_entry_known(struct sc_order *order, const struct entry *entry)
 {
     struct sc_stream *stream = sc_order_stream(order, entry->stream);
@@ -91,7 +105,7 @@ static bool is_entry_known(struct sc_order *order, const struct entry *entry)
            entry->call <= read_relaxed(&stream->done_calls);
 }
 
-/* Does the host know everything in the clock to be done? */
+/* Does the host know everything in the clock (what was waited for on other streams) to be done? */
 static bool is_clock_known(struct sc_order *order, const struct sc_clock *clock)
 {
     for (uint32_t i = 0; clock && i < clock->count; i++)
@@ -100,8 +114,9 @@ static bool is_clock_known(struct sc_order *order, const struct sc_clock *clock)
     return true;
 }
 
-/* Adds an entry after the last one of a clock that is being made, unless the host knows it to be
- * done. */
+/* Adds an entry at the end of a clock (what was waited for on other streams) that is being made;
+ * entries are sorted by stream. Leaves it out if the host knows its operations to be done: it
+ * orders nothing then, and clocks stay short. */
 static void append_entry(struct sc_order *order, struct sc_clock *clock, struct entry entry)
 {
     SC_ASSERT(clock->count < clock->capacity);
@@ -115,8 +130,9 @@ static uint64_t larger(uint64_t left, uint64_t right)
     return left > right ? left : right;
 }
 
-/* Makes a clock that has, for each stream, the larger number of either clock. `left` and `right`
- * may be NULL, which means empty. Returns NULL if there is no memory. */
+/* Makes a clock (what was waited for on other streams) that has, for each stream, the larger number
+ * of either clock. `left` and `right` may be NULL, which means empty. Returns NULL if there is no
+ * memory. */
 static struct sc_clock *merge_clocks(struct sc_order *order, const struct sc_clock *left,
                                      const struct sc_clock *right)
 {
@@ -142,7 +158,8 @@ static struct sc_clock *merge_clocks(struct sc_order *order, const struct sc_clo
     return result;
 }
 
-/* Does `clock` cover all entries of `addition` that the host does not know to be done? */
+/* Does `clock` cover all entries of `addition` that the host does not know to be done? Both are
+ * clocks (what was waited for on other streams: a number for each), sorted by stream. */
 static bool covers_clock(struct sc_order *order, const struct sc_clock *clock,
                          const struct sc_clock *addition)
 {
@@ -161,7 +178,9 @@ static bool covers_clock(struct sc_order *order, const struct sc_clock *clock,
     return true;
 }
 
-/* Merges `addition` into *clock. Returns false if there is no memory; *clock is unchanged then. */
+/* Merges `addition` into *clock (both say what was waited for on other streams). Returns false if
+ * there is no memory; *clock is unchanged then. Mostly *clock has all of it, and no new one is
+ * made. */
 static bool merge_into(struct sc_order *order, struct sc_clock **clock,
                        const struct sc_clock *addition)
 {
@@ -175,7 +194,8 @@ static bool merge_into(struct sc_order *order, struct sc_clock **clock,
     return true;
 }
 
-/* Sets or clears a tie in the stream's front, where each call sees it without the lock. */
+/* Sets or clears a tie of the stream: a bit by which its next call sees, without the lock, that it
+ * may come after other streams' work. */
 static void update_tie(struct sc_stream *stream, enum sc_ties tie, bool is_tied)
 {
     uint32_t ties = atomic_load_explicit(&stream->front.ties, memory_order_relaxed);
@@ -183,7 +203,8 @@ static void update_tie(struct sc_stream *stream, enum sc_ties tie, bool is_tied)
     atomic_store_explicit(&stream->front.ties, ties, memory_order_release);
 }
 
-/* Marks the stream as having had work since walks last found it idle. */
+/* Marks the stream as having had work since walks last found it idle, so that the next wait for the
+ * whole context looks at it. Streams beyond the bits are always looked at. */
 static void mark_live(struct sc_order *order, struct sc_stream *stream)
 {
     if (stream->is_live)
@@ -193,15 +214,17 @@ static void mark_live(struct sc_order *order, struct sc_stream *stream)
         order->live[stream->id / 64] |= UINT64_C(1) << stream->id % 64;
 }
 
-/* Replaces what is due to the stream, and the tie by which calls notice that something is due. */
+/* Sets what is due to the stream (what its context was told to wait for and the stream has still to
+ * join), and the bit by which the stream's calls notice that. */
 static void replace_due(struct sc_stream *stream, struct sc_clock *due)
 {
     stream->due = due;
     update_tie(stream, SC_TIE_DUE, due);
 }
 
-/* Merges `addition` into *clock. If *clock is NULL, it becomes `addition`, even if that has no
- * entries: a clock that is not NULL says that something is due. */
+/* Merges `addition` into *clock (what was waited for on other streams). If *clock is NULL, it
+ * becomes `addition`, even if that has no entries: a clock that is not NULL says that something is
+ * due (told to be waited for, and not joined yet). */
 static void merge_or_set(struct sc_order *order, struct sc_clock **clock, struct sc_clock *addition)
 {
     if (*clock)
@@ -210,14 +233,16 @@ static void merge_or_set(struct sc_order *order, struct sc_clock **clock, struct
         *clock = retain_clock(addition);
 }
 
-/* Counts a change, since the point of a whole context may say more from now on: whoever has
- * remembered such a point computes it anew. */
+/* Counts a change, since the point (work issued so far) of a whole context may say more from now
+ * on: whoever has remembered such a point computes it anew. */
 static void count_context_change(struct sc_order *order)
 {
     atomic_store_explicit(&order->changes, read_relaxed(&order->changes) + 1, memory_order_release);
 }
 
-/* Makes the clock due to the stream: its next operation joins it. */
+/* Makes the clock (what was waited for on other streams) due to the stream: the driver lets a
+ * stream know nothing of a wait of its context before the stream's next operation, which joins the
+ * clock. */
 static void make_due(struct sc_order *order, struct sc_stream *stream, struct sc_clock *addition)
 {
     struct sc_clock *due = stream->due;
@@ -227,7 +252,7 @@ static void make_due(struct sc_order *order, struct sc_stream *stream, struct sc
     count_context_change(order);
 }
 
-/* Ends what is due: the stream has joined it. */
+/* The stream has joined what was due to it (what its context was told to wait for): drops that. */
 static void forget_due(struct sc_order *order, struct sc_stream *stream)
 {
     drop_clock(order, stream->due);
@@ -241,7 +266,8 @@ union pair {
     char room[sizeof(struct sc_clock) + 2 * sizeof(struct entry)];
 };
 
-/* Makes, in `pair`, a clock of the point's own two entries, sorted by stream. */
+/* Makes, in `pair`, a clock (what was waited for on other streams) of the point's own two entries,
+ * sorted by stream. */
 static const struct sc_clock *own_entries(const struct sc_point *point, union pair *pair)
 {
     struct entry own = {point->stream, point->number, point->legacy ? 0 : point->call};
@@ -257,7 +283,8 @@ static const struct sc_clock *own_entries(const struct sc_point *point, union pa
     return &pair->head;
 }
 
-/* Merges the whole point into *clock: its own numbers, and what it has joined. */
+/* Merges the whole point (work issued so far) into *clock: its own numbers, and the clock (what was
+ * waited for on other streams) of what it has joined. Returns false if there is no memory. */
 static bool merge_point(struct sc_order *order, struct sc_clock **clock,
                         const struct sc_point *point)
 {
@@ -266,6 +293,7 @@ static bool merge_point(struct sc_order *order, struct sc_clock **clock,
            merge_into(order, clock, point->joined);
 }
 
+/* Initialises the order of streams: which work comes after which. */
 void sc_order_init(struct sc_order *order)
 {
     memset(order, 0, sizeof *order);
@@ -273,9 +301,9 @@ void sc_order_init(struct sc_order *order)
     sc_unseen_init(order);
 }
 
-/* Takes the id of a removed stream for a new one. Its numbers go on after those of the former
- * stream, all of which count as done. So points of the former stream never cover work of the new
- * one. */
+/* Gives the id of a removed stream to a new one. Its numbers go on after those of the former
+ * stream, all of which count as done: so a point (work issued so far) that names the former stream
+ * never covers work of the new one. */
 static uint32_t take_spare(struct sc_order *order)
 {
     uint32_t id = order->spare;
@@ -301,12 +329,15 @@ static uint32_t take_spare(struct sc_order *order)
     return id;
 }
 
+/* Returns the default (legacy) stream of the stream's context, which keeps what belongs to the
+ * context. */
 static struct sc_stream *legacy_stream_of(struct sc_order *order, const struct sc_stream *stream)
 {
     return sc_order_stream(order, stream->context);
 }
 
-/* Makes due to a new stream what its context, and its primary context, were told to wait for. */
+/* A new stream comes after all that its context, and the primary context of a green one, were told
+ * to wait for (their `gate`): its first operation joins that. */
 static void make_due_by_contexts(struct sc_order *order, struct sc_stream *stream)
 {
     const struct sc_stream *legacy = legacy_stream_of(order, stream);
@@ -315,7 +346,10 @@ static void make_due_by_contexts(struct sc_order *order, struct sc_stream *strea
         make_due(order, stream, sc_order_stream(order, legacy->primary)->gate);
 }
 
-/* Uses the record of a removed stream again if there is one. */
+/* Adds a stream and returns its id; 0: no memory. A blocking stream and its context's legacy
+ * (default) stream get ties (reasons why their next calls may come after others' work), as the
+ * calls of each have to look at the other's from now on. The record of the legacy stream stays as
+ * long as streams of its context, whose tickets (stream and number) name it. */
 uint32_t sc_order_add(struct sc_order *order, enum sc_stream_kind kind, uint32_t context)
 {
     SC_ASSERT_GUARDED(&order->streams);
@@ -341,8 +375,10 @@ uint32_t sc_order_add(struct sc_order *order, enum sc_stream_kind kind, uint32_t
     return id;
 }
 
-/* Frees the clocks of a removed stream that nothing refers to, and lists its id to be used again.
- */
+/* If the stream was removed and nothing names its id any more, frees its clocks (what was waited
+ * for on other streams) and lists the id to be used again. What a non-blocking stream had waited
+ * for goes to its context, since a wait for the context still covers it. The context's record loses
+ * a reference, and may become spare itself. */
 static void make_spare_if_unused(struct sc_order *order, uint32_t id)
 {
     struct sc_stream *stream = sc_order_stream(order, id);
@@ -369,6 +405,8 @@ static void make_spare_if_unused(struct sc_order *order, uint32_t id)
         sc_order_unreference(order, stream->context);
 }
 
+/* The stream's handle is destroyed. Its id lives on while anything names it. A second removal does
+ * nothing. */
 void sc_order_remove(struct sc_order *order, uint32_t id)
 {
     SC_ASSERT_GUARDED(&order->streams);
@@ -380,6 +418,8 @@ void sc_order_remove(struct sc_order *order, uint32_t id)
     make_spare_if_unused(order, id);
 }
 
+/* Releases one name of the stream's id. With the last one a removed stream's id may be used again.
+ */
 void sc_order_unreference(struct sc_order *order, uint32_t id)
 {
     SC_ASSERT_GUARDED(&order->streams);
@@ -392,8 +432,8 @@ void sc_order_unreference(struct sc_order *order, uint32_t id)
 
 /* ---- calls ---- */
 
-/* Counts a change of the stream's point, so that sc_order_is_all_known is false until the host has
- * waited again. */
+/* Counts a change of the stream's point (what a wait for it would cover), so that
+ * sc_order_is_all_known and sc_order_is_context_known are false until the host has waited again. */
 static void count_change(struct sc_order *order, struct sc_stream *stream)
 {
     mark_live(order, stream);
@@ -411,7 +451,10 @@ static uint64_t draw_number(struct sc_order *order, struct sc_stream *stream)
     return number;
 }
 
-/* Merges the clock into what the stream has joined. Returns false if there is no memory. */
+/* Merges the clock (what was waited for on other streams) into what the stream has joined (waited
+ * for on other streams). Returns false if there is no memory. Counts nothing if the stream had
+ * joined all of it. A legacy stream counts versions, by which the end of a call tells whether its
+ * blocking streams have it yet. */
 static bool join_clock(struct sc_order *order, struct sc_stream *stream,
                        const struct sc_clock *clock)
 {
@@ -427,8 +470,9 @@ static bool join_clock(struct sc_order *order, struct sc_stream *stream,
     return true;
 }
 
-/* Makes the stream as if it had never joined other work. Is called when the host knows that work to
- * be done, as it orders nothing then. */
+/* The host knows all that the stream had joined from other streams to be done, so that it orders
+ * nothing: the stream's point (work issued so far) becomes a mere number again, which is read
+ * without the lock. */
 static void forget_joined(struct sc_order *order, struct sc_stream *stream)
 {
     drop_clock(order, stream->joined);
@@ -436,7 +480,8 @@ static void forget_joined(struct sc_order *order, struct sc_stream *stream)
     update_tie(stream, SC_TIE_JOINED, false);
 }
 
-/* Orders the legacy stream's next call after what its blocking streams have waited for. */
+/* Orders the legacy stream's next call after what its blocking streams have waited for, as the
+ * driver does. Kept for later if there is no memory. */
 static void join_awaited(struct sc_order *order, struct sc_stream *legacy)
 {
     if (!legacy->awaited || !join_clock(order, legacy, legacy->awaited))
@@ -445,7 +490,8 @@ static void join_awaited(struct sc_order *order, struct sc_stream *legacy)
     legacy->awaited = NULL;
 }
 
-/* Has the blocking stream joined all calls of its legacy stream that have ended? */
+/* Has the blocking stream joined all calls of its legacy stream that have ended? Then its next call
+ * is ordered after nothing new, and need not take the lock. */
 static bool has_joined_legacy(struct sc_stream *stream, struct sc_stream *legacy)
 {
     return read_relaxed(&stream->touched) == read_relaxed(&legacy->front.issued) &&
@@ -453,22 +499,23 @@ static bool has_joined_legacy(struct sc_stream *stream, struct sc_stream *legacy
            read_relaxed(&stream->seen_version) == read_relaxed(&legacy->behind_version);
 }
 
-/* Does the host know all work of the legacy stream to be done that the blocking stream has joined?
- */
+/* Does the host know all work of the legacy stream that the blocking stream comes after to be done?
+ * Then a wait for the stream proves nothing about the legacy stream. */
 static bool is_joined_legacy_known(struct sc_stream *stream, struct sc_stream *legacy)
 {
     return read_relaxed(&stream->touched) <= read_relaxed(&legacy->done) &&
            read_relaxed(&stream->touched_calls) <= read_relaxed(&legacy->done_calls);
 }
 
-/* Returns true if a call on the stream has to be noted before it is made, to find its place among
- * the legacy stream's calls. A blocking stream needs that if the legacy stream has had a call, or
- * work, since the stream's last call. */
+/* Asked without the lock before each call on a stream that has a tie (a reason why its next call
+ * may come after other work). */
 bool sc_order_must_begin_call(struct sc_order *order, uint32_t id)
 {
     return sc_order_is_tied(order, id, SC_TIE_KIND | SC_TIE_DUE);
 }
 
+/* A blocking stream has a tie by its kind for ever, so whether that binds its next call is found
+ * out here: not while it has joined all calls of the legacy stream. */
 bool sc_order_is_tied(struct sc_order *order, uint32_t id, unsigned ties)
 {
     struct sc_stream *stream = sc_order_stream(order, id);
@@ -480,12 +527,15 @@ bool sc_order_is_tied(struct sc_order *order, uint32_t id, unsigned ties)
     if (!has_joined_legacy(stream, legacy) ||
         (ties & SC_TIE_JOINED && !is_joined_legacy_known(stream, legacy)))
         return true;
-    /* A call of another thread that has just joined the legacy stream's set its tie before. */
+    /* Another thread's call may have made has_joined_legacy true just now. It set the tie of what
+     * it joined before that, so ties are read again behind it. */
     atomic_thread_fence(memory_order_acquire);
     return sc_stream_front_has_ties(&stream->front, ties & ~(unsigned)SC_TIE_KIND);
 }
 
-/* Gives the call the next place among the legacy stream's calls. */
+/* A call on a legacy stream begins: it gets the next place among that stream's calls, and keeps
+ * what the stream has joined by now. Work on blocking streams will come after that when the call
+ * has ended. */
 static void begin_legacy_call(struct sc_order *order, struct sc_stream *stream,
                               struct sc_order_call *call)
 {
@@ -497,7 +547,9 @@ static void begin_legacy_call(struct sc_order *order, struct sc_stream *stream,
     call->version = stream->joined_version;
 }
 
-/* Orders the call after the legacy calls that have ended, and after what those had joined. */
+/* A call on a blocking stream begins: notes which calls of the legacy stream have ended, and what
+ * those had joined. Others that end meanwhile overlap with this call, so no order with them is
+ * known. */
 static void begin_blocking_call(struct sc_order *order, struct sc_stream *stream,
                                 struct sc_order_call *call)
 {
@@ -508,6 +560,9 @@ static void begin_blocking_call(struct sc_order *order, struct sc_stream *stream
     call->version = read_relaxed(&legacy->behind_version);
 }
 
+/* Notes what the call comes after, before the driver is called. What another thread does until the
+ * call has ended is not in it. Streams of other kinds, and a legacy stream that no blocking stream
+ * stands beside, come after their own work and what is due alone. */
 void sc_order_begin_call(struct sc_order *order, uint32_t id, struct sc_order_call *call)
 {
     SC_ASSERT_GUARDED(&order->streams);
@@ -519,6 +574,8 @@ void sc_order_begin_call(struct sc_order *order, uint32_t id, struct sc_order_ca
         begin_blocking_call(order, stream, call);
 }
 
+/* The call (a launch, a wait) makes its stream wait for the point (work issued on another stream):
+ * noted until the call has ended. */
 void sc_order_call_waits(struct sc_order *order, struct sc_order_call *call,
                          const struct sc_point *point)
 {
@@ -526,8 +583,9 @@ void sc_order_call_waits(struct sc_order *order, struct sc_order_call *call,
     merge_point(order, &call->waited, point);
 }
 
-/* Has the stream join the clock. If it is a blocking stream, the legacy stream's next call will
- * join the clock as well. */
+/* Has the stream join the clock (what was waited for on other streams). The legacy stream's calls
+ * come after all work of blocking streams, so what a blocking stream joins is `awaited` by the
+ * legacy stream's next call. */
 static bool join_and_hand_on(struct sc_order *order, struct sc_stream *stream,
                              const struct sc_clock *clock)
 {
@@ -536,7 +594,8 @@ static bool join_and_hand_on(struct sc_order *order, struct sc_stream *stream,
             merge_into(order, &legacy_stream_of(order, stream)->awaited, clock));
 }
 
-/* Joins what was due to the stream when the call began. What became due since stays due. */
+/* The call has ended: its stream has joined what was due when it began (a wait of the whole
+ * context). What became due since is left for the next call. */
 static void join_due(struct sc_order *order, struct sc_stream *stream,
                      const struct sc_order_call *call)
 {
@@ -544,7 +603,9 @@ static void join_due(struct sc_order *order, struct sc_stream *stream,
         forget_due(order, stream);
 }
 
-/* Orders later work on blocking streams after the clock. Returns false if there is no memory. */
+/* Orders later work on blocking streams after the clock (what was waited for on other streams),
+ * which is merged into what is `behind` the legacy stream. The version tells blocking streams that
+ * they have something to join. Returns false if there is no memory. */
 static bool order_blocking_after(struct sc_order *order, struct sc_stream *legacy,
                                  const struct sc_clock *clock)
 {
@@ -556,9 +617,9 @@ static bool order_blocking_after(struct sc_order *order, struct sc_stream *legac
     return true;
 }
 
-/* Orders blocking streams after what the call had joined, what was due to it and what it waited
- * for. If a later call has ended first, `behind` already has what this call had joined, but not
- * what it waited for. */
+/* A call on the legacy stream has ended: later work on blocking streams comes after it, and after
+ * what it had joined, what was due to it and what it waited for. If a later call has ended first,
+ * `behind` already has what this one had joined (merged_version), but not what it waited for. */
 static void end_legacy(struct sc_order *order, struct sc_stream *stream, struct sc_order_call *call)
 {
     if (call->version > stream->merged_version && order_blocking_after(order, stream, call->joined))
@@ -569,7 +630,9 @@ static void end_legacy(struct sc_order *order, struct sc_stream *stream, struct 
     count_context_change(order);
 }
 
-/* Makes the stream join the legacy calls that had ended when the call began. */
+/* The call of a blocking stream has ended: its stream has joined the legacy calls that had ended
+ * when the call began. Their clock (what was waited for on other streams) is merged once for each
+ * version. */
 static void end_blocking_call(struct sc_order *order, struct sc_stream *stream,
                               const struct sc_order_call *call)
 {
@@ -583,8 +646,10 @@ static void end_blocking_call(struct sc_order *order, struct sc_stream *stream,
     raise_value(&stream->seen_version, call->version);
 }
 
-/* Gives the stream what the call has joined. Does nothing for a stream that was removed during the
- * call, since its id may be used by another stream. */
+/* Ends a call of any kind: its stream learns what the call comes after, if the driver has accepted
+ * it. Records and waits of events are no work (`is_work`): they make their stream join nothing of
+ * the legacy stream's. A stream that was removed during the call is left alone, as its id may be
+ * another stream's soon. */
 static void end_call(struct sc_order *order, struct sc_order_call *call, bool issued, bool is_work)
 {
     struct sc_stream *stream = sc_order_stream(order, call->stream);
@@ -603,12 +668,16 @@ static void end_call(struct sc_order *order, struct sc_order_call *call, bool is
     call->stream = 0;
 }
 
+/* Ends a call that is work: its stream learns what the call comes after, if the driver has accepted
+ * it. */
 void sc_order_end_call(struct sc_order *order, struct sc_order_call *call, bool issued)
 {
     SC_ASSERT_GUARDED(&order->streams);
     end_call(order, call, issued, /*is_work*/ true);
 }
 
+/* Ends a call that records or waits for an event. On a legacy stream that is work like any other;
+ * elsewhere it is not, and what is due to the stream stays due. */
 void sc_order_end_record(struct sc_order *order, struct sc_order_call *call, bool issued)
 {
     SC_ASSERT_GUARDED(&order->streams);
@@ -617,6 +686,7 @@ void sc_order_end_record(struct sc_order *order, struct sc_order_call *call, boo
     end_call(order, call, issued, sc_order_stream(order, call->stream)->kind == SC_STREAM_LEGACY);
 }
 
+/* For work that needs no ticket (stream and number): the stream joins what it comes after. */
 void sc_order_note_work(struct sc_order *order, uint32_t stream)
 {
     SC_ASSERT_GUARDED(&order->streams);
@@ -625,6 +695,8 @@ void sc_order_note_work(struct sc_order *order, uint32_t stream)
     sc_order_end_call(order, &call, /*issued*/ true);
 }
 
+/* Returns the point (work issued so far) of a call under way: the stream's own point, with what the
+ * call found when it began, since the stream joins that only when the call has ended. */
 struct sc_point sc_order_call_point(struct sc_order *order, const struct sc_order_call *call)
 {
     SC_ASSERT_GUARDED(&order->streams);
@@ -637,6 +709,9 @@ struct sc_point sc_order_call_point(struct sc_order *order, const struct sc_orde
     return point;
 }
 
+/* Gives the ticket (stream and number) its stream's next number. On a blocking stream also the
+ * epoch: how many calls of the legacy stream had begun. The operation is known done when a legacy
+ * call after those is. */
 void sc_order_renew_ticket(struct sc_order *order, struct sc_ticket *ticket)
 {
     SC_ASSERT_GUARDED(&order->streams);
@@ -648,6 +723,8 @@ void sc_order_renew_ticket(struct sc_order *order, struct sc_ticket *ticket)
     ticket->number = draw_number(order, stream);
 }
 
+/* Gives a new operation its ticket (stream and number), as by a call that begins and ends here. On
+ * a legacy stream the ticket also has the place of that call among the stream's calls (`epoch`). */
 struct sc_ticket sc_order_issue(struct sc_order *order, uint32_t id)
 {
     SC_ASSERT_GUARDED(&order->streams);
@@ -659,7 +736,9 @@ struct sc_ticket sc_order_issue(struct sc_order *order, uint32_t id)
     return ticket;
 }
 
-/* Sets the point's numbers to the present ones of its stream; leaves its clock. */
+/* Sets the point's numbers to the present ones of its stream, and leaves its clock (what was waited
+ * for on other streams). On a blocking stream they include how far it has joined the legacy stream.
+ */
 static void renew_numbers(struct sc_stream *stream, struct sc_point *point)
 {
     point->number = read_relaxed(&stream->front.issued);
@@ -672,6 +751,8 @@ static void renew_numbers(struct sc_stream *stream, struct sc_point *point)
     }
 }
 
+/* Returns a point: all work issued on the stream so far, with what that had waited for on others.
+ */
 struct sc_point sc_order_point(struct sc_order *order, uint32_t id)
 {
     SC_ASSERT_GUARDED(&order->streams);
@@ -681,6 +762,8 @@ struct sc_point sc_order_point(struct sc_order *order, uint32_t id)
     return point;
 }
 
+/* Brings the point (work issued so far) of an exec's last launch up to date without making it anew:
+ * the clock (what was waited for on other streams) is mostly the same one. */
 void sc_order_renew_point(struct sc_order *order, struct sc_point *point)
 {
     SC_ASSERT_GUARDED(&order->streams);
@@ -692,8 +775,8 @@ void sc_order_renew_point(struct sc_order *order, struct sc_point *point)
     renew_numbers(stream, point);
 }
 
-/* Makes the stream's context a green one of the primary context, so that waits for the primary
- * cover it. */
+/* The stream's context is a green one (a part of the device) of the primary context: waits for the
+ * primary cover it, and it comes after what the primary was told to wait for. */
 void sc_order_set_primary(struct sc_order *order, uint32_t green, uint32_t primary)
 {
     SC_ASSERT_GUARDED(&order->streams);
@@ -705,11 +788,16 @@ void sc_order_set_primary(struct sc_order *order, uint32_t green, uint32_t prima
 struct walk {
     struct sc_order *order;
     uint32_t context;
-    bool whole; /* true: all streams of the context and its green ones; false: those that its legacy
-                   stream joins */
-    bool due;   /* also what is due to the streams */
+    /* all streams of the context and its green ones, as cuCtxSynchronize waits for; false: those
+     * that the legacy stream is ordered with */
+    bool whole;
+    /* also what the streams were told to wait for and have not joined, as an event of the context
+     * stands for */
+    bool due;
 };
 
+/* Does the walk include the stream? A wait for a primary context includes the streams of its green
+ * contexts; non-blocking streams are not ordered with the legacy stream. */
 static bool is_walked(const struct walk *walk, const struct sc_stream *stream)
 {
     if (stream->context != walk->context)
@@ -717,7 +805,9 @@ static bool is_walked(const struct walk *walk, const struct sc_stream *stream)
     return walk->whole || stream->kind != SC_STREAM_NONBLOCKING;
 }
 
-/* Does the host know all that the stream has had to be done? A walk has nothing to take of it. */
+/* Does the host know all that the stream has had to be done, and has the stream nothing still to
+ * join? Then a walk has nothing to take from it. A legacy stream is never idle: it keeps what
+ * belongs to the context. */
 bool sc_order_is_idle(struct sc_stream *stream)
 {
     return read_relaxed(&stream->front.issued) <= read_relaxed(&stream->done) &&
@@ -725,8 +815,9 @@ bool sc_order_is_idle(struct sc_stream *stream)
            !stream->due && stream->kind != SC_STREAM_LEGACY;
 }
 
-/* Merges what is in no stream's clock: what removed streams had waited for, and what the context
- * itself was told to wait for. */
+/* Merges what the context keeps beyond its streams: what blocking streams have waited for
+ * (`awaited`), and in a wait for the whole context what removed streams had waited for and what the
+ * context itself was told to wait for. */
 static void merge_beyond_streams(const struct walk *walk, struct sc_clock **clock,
                                  const struct sc_stream *legacy)
 {
@@ -738,11 +829,13 @@ static void merge_beyond_streams(const struct walk *walk, struct sc_clock **cloc
 }
 
 struct found {
-    struct sc_clock *clock; /* of the streams' own numbers */
+    struct sc_clock *clock; /* the streams' own numbers, in order of their ids */
     struct sc_clock *joined;
 };
 
-/* Adds what one stream has issued, and what it has waited for, if the walk includes it. */
+/* Adds to `found` what the stream has issued and what it has waited for, if the walk includes it.
+ * Drops on the way a clock (what was waited for on other streams) of which the host knows all to be
+ * done, so that the next walk is short. */
 static void visit_stream(const struct walk *walk, struct sc_stream *stream, struct found *found)
 {
     struct sc_order *order = walk->order;
@@ -760,7 +853,8 @@ static void visit_stream(const struct walk *walk, struct sc_stream *stream, stru
         merge_beyond_streams(walk, &found->joined, stream);
 }
 
-/* Visits those of 64 streams that are marked as live, and clears the marks of idle ones. */
+/* Visits those of 64 streams that may have work. One that has none loses its bit, so that a process
+ * with a thousand idle streams pays for them once. */
 static void visit_live(const struct walk *walk, uint32_t first, struct found *found)
 {
     uint64_t *live = &walk->order->live[first / 64];
@@ -776,7 +870,9 @@ static void visit_live(const struct walk *walk, uint32_t first, struct found *fo
     }
 }
 
-/* Returns the point of all work on the streams that the walk includes, as a clock. */
+/* Returns the point of all work on the streams that the walk includes, as a clock (what was waited
+ * for on other streams) without a stream of its own. Streams beyond those that have a bit are all
+ * visited. An empty point: no memory, or nothing. */
 static struct sc_point walk_context(const struct walk *walk)
 {
     struct sc_order *order = walk->order;
@@ -793,12 +889,18 @@ static struct sc_point walk_context(const struct walk *walk)
     return (struct sc_point){.joined = found.joined};
 }
 
+/* Returns what a wait for the legacy stream waits for: its work, and that of the blocking streams.
+ */
 struct sc_point sc_order_legacy_point(struct sc_order *order, uint32_t legacy)
 {
     SC_ASSERT_GUARDED(&order->streams);
     return walk_context(&(struct walk){order, legacy, .whole = false});
 }
 
+/* If the walk finds nothing that the host has still to learn, that is remembered (known_changes),
+ * so that the next wait for the context is answered without the lock. Not while a thread has
+ * operations left to retire, nor if a clock (what was waited for on other streams) lacked memory:
+ * then nothing may only seem to be left. */
 struct sc_point sc_order_context_point(struct sc_order *order, uint32_t context)
 {
     SC_ASSERT_GUARDED(&order->streams);
@@ -810,6 +912,7 @@ struct sc_point sc_order_context_point(struct sc_order *order, uint32_t context)
     return point;
 }
 
+/* Has nothing changed since a walk found that the host knows all work of the context to be done? */
 bool sc_order_is_context_known(struct sc_order *order, uint32_t context)
 {
     return atomic_load_explicit(&sc_order_stream(order, context)->known_changes,
@@ -817,19 +920,25 @@ bool sc_order_is_context_known(struct sc_order *order, uint32_t context)
            atomic_load_explicit(&order->changes, memory_order_acquire);
 }
 
+/* Returns what an event stands for that is recorded for a whole context: also what its streams were
+ * told to wait for and have not joined yet (`due`). */
 struct sc_point sc_order_context_record(struct sc_order *order, uint32_t context)
 {
     SC_ASSERT_GUARDED(&order->streams);
     return walk_context(&(struct walk){order, context, .whole = true, .due = true});
 }
 
+/* Copies the point (work issued so far), with a reference of its own to the clock (what that work
+ * had waited for on other streams). */
 struct sc_point sc_order_copy_point(const struct sc_point *point)
 {
     retain_clock(point->joined);
     return *point;
 }
 
-/* Extends the point by what another point covers. */
+/* Two threads recorded one event on one stream at once: extends the point (work issued so far) that
+ * is kept by what the other one covers. `other` is left out if the stream has not joined that: then
+ * it is of a former stream with this id. */
 void sc_order_join_other(struct sc_order *order, struct sc_point *point,
                          const struct sc_point *other)
 {
@@ -839,6 +948,8 @@ void sc_order_join_other(struct sc_order *order, struct sc_point *point,
         merge_into(order, &point->joined, other->joined);
 }
 
+/* Releases the point's reference to its clock (what was waited for on other streams), and empties
+ * it. */
 void sc_order_release_point(struct sc_order *order, struct sc_point *point)
 {
     SC_ASSERT_GUARDED(&order->streams);
@@ -846,8 +957,9 @@ void sc_order_release_point(struct sc_order *order, struct sc_point *point)
     *point = (struct sc_point){0};
 }
 
-/* Orders later work on the stream after the point; if it is a legacy stream, work on its blocking
- * streams as well. */
+/* Orders later work on the stream after the point (work issued so far), as a wait for an event
+ * does; if it is a legacy stream, work on its blocking streams as well. A stream that was removed
+ * meanwhile is left alone, as its id may be another stream's soon. */
 bool sc_order_note_wait(struct sc_order *order, uint32_t id, const struct sc_point *point)
 {
     SC_ASSERT_GUARDED(&order->streams);
@@ -862,7 +974,10 @@ bool sc_order_note_wait(struct sc_order *order, uint32_t id, const struct sc_poi
     return is_joined;
 }
 
-/* Makes the point due to all present streams, and keeps it for future ones. */
+/* A whole context was told to wait for an event: the point (work issued so far) is due to each of
+ * its present streams, and kept (`gate`) for those to come. The clock (what was waited for on other
+ * streams) is made even if the host knows all of it to be done: that something is due changes what
+ * an event stands for. */
 void sc_order_note_context_wait(struct sc_order *order, uint32_t context,
                                 const struct sc_point *point)
 {
@@ -879,7 +994,8 @@ void sc_order_note_context_wait(struct sc_order *order, uint32_t context,
     drop_clock(order, waited);
 }
 
-/* Notes that the host knows everything in the clock to be done. */
+/* The host has waited for everything in the clock (what was waited for on other streams): each of
+ * its streams is known done up to the entry's number. */
 static void note_clock_known(struct sc_order *order, const struct sc_clock *clock)
 {
     for (uint32_t i = 0; clock && i < clock->count; i++) {
@@ -890,7 +1006,8 @@ static void note_clock_known(struct sc_order *order, const struct sc_clock *cloc
     }
 }
 
-/* Is the slow part of sc_order_note_known, for a point with numbers of several streams. */
+/* The host has waited for a point (work issued so far) that has numbers of several streams: notes
+ * each. Out of line, since the common point is a number of one stream (sc_order_note_known). */
 static __attribute__((noinline)) void note_point_known(struct sc_order *order,
                                                        const struct sc_point *point)
 {
@@ -899,6 +1016,8 @@ static __attribute__((noinline)) void note_point_known(struct sc_order *order,
     note_clock_known(order, point->joined);
 }
 
+/* The host has waited for the point (work issued so far): what it covers is known done from now on.
+ */
 void sc_order_note_known(struct sc_order *order, const struct sc_point *point)
 {
     SC_ASSERT_GUARDED(&order->streams);
@@ -911,8 +1030,10 @@ void sc_order_note_known(struct sc_order *order, const struct sc_point *point)
     SC_CHECK(sc_consistency_of_order(order, point->stream));
 }
 
-/* Notes that all work of the stream is known done, if nothing was issued since the point: the
- * stream's numbers are still the point's. */
+/* The host has waited for the point (work issued so far), and what it covers is retired. If the
+ * stream has had no work since, the next wait for it teaches nothing, which is remembered. Not if
+ * the legacy stream has gone on since, unless the host knows that as well. Points without a stream,
+ * and legacy streams, stand for several streams and are left out. */
 void sc_order_note_all_known(struct sc_order *order, const struct sc_point *point)
 {
     SC_ASSERT_GUARDED(&order->streams);
@@ -933,6 +1054,7 @@ void sc_order_note_all_known(struct sc_order *order, const struct sc_point *poin
                           memory_order_release);
 }
 
+/* Has nothing changed on the stream since the host last knew all of its work to be done? */
 bool sc_order_is_all_known(struct sc_order *order, uint32_t id)
 {
     struct sc_stream *stream = sc_order_stream(order, id);
@@ -941,16 +1063,18 @@ bool sc_order_is_all_known(struct sc_order *order, uint32_t id)
            known_changes == atomic_load_explicit(&stream->changes, memory_order_acquire);
 }
 
+/* Does the host know all work in the point to be done, so that a wait for it orders nothing? */
 bool sc_order_point_is_known(struct sc_order *order, const struct sc_point *point)
 {
     union pair pair;
     return is_clock_known(order, own_entries(point, &pair)) && is_clock_known(order, point->joined);
 }
 
-/* Notes that a signal covers the entry's operations. `own`: the signal is on the entry's stream
- * itself. A signal on another stream comes after an event that was recorded after the entry's
- * operations. The mark of the last of these may have been recorded after that event, marks of
- * earlier ones cannot. */
+/* The device may tell the host by a word in memory (a signal) that the entry's operations are done;
+ * keeps that, with the number up to which marks (the library's completion events) were certainly
+ * recorded before it. `own`: the signal is on the entry's stream itself. On another stream the
+ * signal comes after an event behind the entry's operations, and the mark of the last of these may
+ * have been recorded after that event. */
 static void signal_entry(struct sc_order *order, const struct entry *entry, bool own)
 {
     struct sc_stream *stream = sc_order_stream(order, entry->stream);
@@ -962,14 +1086,18 @@ static void signal_entry(struct sc_order *order, const struct entry *entry, bool
     raise_value(&stream->signalled, entry->number);
 }
 
+/* Leaves out a number, for what has no operation but must be told from the work before it, as a
+ * signal (by which the device tells the host something unseen). */
 void sc_order_skip_number(struct sc_order *order, uint32_t stream)
 {
     SC_ASSERT_GUARDED(&order->streams);
     draw_number(order, sc_order_stream(order, stream));
 }
 
-/* Notes that a signal on the legacy stream covers all work of its blocking streams. Skips a number
- * on each, so that marks which are recorded there later have larger numbers than that work. */
+/* The legacy stream comes after all work of its blocking streams, so a signal (by which the device
+ * tells the host something unseen) on it covers that. A number is skipped on each, so that marks
+ * (the library's completion events) which are recorded there later have larger numbers than that
+ * work. */
 static void signal_blocking(struct sc_order *order, uint32_t legacy)
 {
     for (uint32_t id = 1; id < sc_pool_first_unused(&order->streams); id++) {
@@ -984,13 +1112,18 @@ static void signal_blocking(struct sc_order *order, uint32_t legacy)
     }
 }
 
+/* The device may tell the host, unseen by the library (a signal), that all in the clock (what was
+ * waited for on other streams) is done: notes that for each entry. `own`: the stream on which the
+ * signal is. */
 static void signal_clock(struct sc_order *order, const struct sc_clock *clock, uint32_t own)
 {
     for (uint32_t i = 0; clock && i < clock->count; i++)
         signal_entry(order, &clock->entries[i], clock->entries[i].stream == own);
 }
 
-/* Sets, with the first signal, the tie SC_TIE_SIGNALS of each stream. */
+/* With the first signal (a way of the device to tell the host something unseen) each stream's event
+ * records have to take a number: sets the tie (a reason why its next call may come after other
+ * work) by which they notice. Streams that are made later get it at once. */
 static void tie_streams_to_signals(struct sc_order *order)
 {
     if (sc_order_attends(order, SC_ATTENDS_SIGNALS))
@@ -1000,7 +1133,9 @@ static void tie_streams_to_signals(struct sc_order *order)
         update_tie(sc_order_stream(order, id), SC_TIE_SIGNALS, true);
 }
 
-/* Notes, for each entry of the clock, a signal that may have come before any mark. */
+/* A signal (by which the device tells the host something unseen) may have reached the host before
+ * any mark (a completion event of the library's) was recorded, so none can prove that an operation
+ * was incomplete when the host was told. */
 static void note_past_signal(struct sc_order *order, const struct sc_clock *clock)
 {
     for (uint32_t i = 0; clock && i < clock->count; i++)
@@ -1008,6 +1143,8 @@ static void note_past_signal(struct sc_order *order, const struct sc_clock *cloc
                     clock->entries[i].number);
 }
 
+/* The device may have told the host already, unseen by the library (a signal), that the point's
+ * work is done. So no mark (a completion event of the library's) is known to be before it. */
 void sc_order_note_past_signal(struct sc_order *order, const struct sc_point *point)
 {
     union pair pair;
@@ -1016,6 +1153,9 @@ void sc_order_note_past_signal(struct sc_order *order, const struct sc_point *po
     sc_order_note_signal(order, point);
 }
 
+/* The device may tell the host, unseen by the library (a signal), that the point's work is done.
+ * What is freed after that may be freed correctly, so later verdicts take it into account. On a
+ * legacy stream that covers its blocking streams as well. */
 void sc_order_note_signal(struct sc_order *order, const struct sc_point *point)
 {
     SC_ASSERT_GUARDED(&order->streams);
@@ -1028,8 +1168,10 @@ void sc_order_note_signal(struct sc_order *order, const struct sc_point *point)
         signal_blocking(order, point->stream);
 }
 
-/* Signals are kept in a ring. If one before the oldest kept may have been dropped, no mark is known
- * to be recorded before it. */
+/* Finds the first signal after the operation: by it the device may have told the host, unseen by
+ * the library, that the operation is done. Returns up to which number marks (completion events of
+ * the library's) were recorded before the signal. Signals are kept in a ring; if one that was
+ * dropped may have been the first, returns 0. */
 uint64_t sc_order_first_signal(struct sc_order *order, const struct sc_ticket *ticket)
 {
     SC_ASSERT_GUARDED(&order->streams);
@@ -1045,20 +1187,26 @@ uint64_t sc_order_first_signal(struct sc_order *order, const struct sc_ticket *t
     return 0;
 }
 
+/* Does who has waited for the clock (what was waited for on other streams) know the operation to be
+ * done: by its stream's number or, on a blocking stream, by a later call of the legacy stream? */
 static bool clock_covers(const struct sc_clock *clock, const struct sc_ticket *ticket)
 {
     return find_entry(clock, ticket->stream).number >= ticket->number ||
            (ticket->legacy && find_entry(clock, ticket->legacy).call > ticket->epoch);
 }
 
+/* Does who has waited for the point (work issued so far, with what that had waited for) know the
+ * ticket's operation to be done? */
 bool sc_order_point_covers(const struct sc_point *point, const struct sc_ticket *ticket)
 {
     union pair pair;
     return clock_covers(own_entries(point, &pair), ticket) || clock_covers(point->joined, ticket);
 }
 
-/* Does the stream come after the operation: by the stream's clock, by what is due to it, or by the
- * legacy stream's calls? */
+/* Does the stream's next work come after the operation: by the stream's own order, its clock (what
+ * was waited for on other streams), what is due to it, or the legacy stream's calls? A legacy
+ * stream comes after all work of its blocking streams; those come after its calls that have ended.
+ */
 bool sc_order_covers(struct sc_order *order, uint32_t id, const struct sc_ticket *ticket)
 {
     SC_ASSERT_GUARDED(&order->streams);
@@ -1078,22 +1226,28 @@ bool sc_order_covers(struct sc_order *order, uint32_t id, const struct sc_ticket
 
 /* ---- made of the functions above ---- */
 
+/* Returns the part of the stream's record that each call reads without the lock. */
 const struct sc_stream_front *sc_order_front(struct sc_order *order, uint32_t stream)
 {
     return &sc_order_stream(order, stream)->front;
 }
 
+/* Notes the call that made the stream, which reports name. */
 void sc_order_set_origin(struct sc_order *order, uint32_t stream, uint32_t origin)
 {
     atomic_store_explicit(&sc_order_stream(order, stream)->origin, origin, memory_order_release);
 }
 
+/* Returns all that a call under way comes after. A call that needed no beginning (stream 0) comes
+ * after its stream's own work alone. */
 struct sc_point sc_order_point_before(struct sc_order *order, uint32_t stream,
                                       const struct sc_order_call *call)
 {
     return call->stream ? sc_order_call_point(order, call) : sc_order_point(order, stream);
 }
 
+/* Begins a call and returns what it comes after, as callers that have no use for the one alone want
+ * both. */
 struct sc_point sc_order_begin_to_wait(struct sc_order *order, uint32_t stream,
                                        struct sc_order_call *call)
 {
@@ -1101,6 +1255,9 @@ struct sc_point sc_order_begin_to_wait(struct sc_order *order, uint32_t stream,
     return sc_order_call_point(order, call);
 }
 
+/* The work that the call issues may tell the host that all before it is done. It takes a number of
+ * its own, so that a mark (a completion event of the library) which is recorded behind it covers
+ * more than the host was told. */
 void sc_order_note_call_signal(struct sc_order *order, uint32_t stream,
                                const struct sc_order_call *call, bool is_past)
 {
@@ -1110,6 +1267,8 @@ void sc_order_note_call_signal(struct sc_order *order, uint32_t stream,
     sc_order_issue(order, stream);
 }
 
+/* The library has made the stream wait for the operation, in mode=fix. An operation of a legacy
+ * stream is also a place among that stream's calls. */
 void sc_order_note_edge(struct sc_order *order, uint32_t stream, const struct sc_ticket *ticket)
 {
     struct sc_point point = {.stream = ticket->stream, .number = ticket->number};
@@ -1118,6 +1277,8 @@ void sc_order_note_edge(struct sc_order *order, uint32_t stream, const struct sc
     sc_order_note_wait(order, stream, &point);
 }
 
+/* May the device have told the host, unseen by the library, that the operation is done? By a signal
+ * behind it on its stream, or on the legacy stream that comes after it. */
 bool sc_order_may_be_signalled(struct sc_order *order, const struct sc_ticket *ticket)
 {
     struct sc_stream *stream = sc_order_stream(order, ticket->stream);

@@ -77,9 +77,12 @@ enum { SC_SIGNALS_KEPT = 16 }; /* how many of the latest signals are kept for ea
 struct sc_stream {
     /* Members that a wait for all streams of a context reads, in one cache line. */
     _Alignas(64) struct sc_stream_front front;
-    _Atomic uint64_t done;       /* the host knows operations up to this number to be done */
-    _Atomic uint64_t ended;      /* legacy: the place of the latest call that has ended */
-    _Atomic uint64_t done_calls; /* legacy: the host knows its calls up to this place to be done */
+    _Atomic uint64_t done; /* the host knows operations up to this number to be done */
+    /* on a legacy stream (a context's default one): the place among its calls of the latest one
+     * that has ended */
+    _Atomic uint64_t ended;
+    /* on a legacy stream: the host knows its calls up to this place to be done */
+    _Atomic uint64_t done_calls;
     struct sc_clock *joined;
     uint32_t context; /* id of the context's legacy stream; of a legacy stream its own id */
     /* On the legacy stream of a green context: the legacy stream of its primary context; else 0. */
@@ -88,22 +91,27 @@ struct sc_stream {
     int device;
     /* operations up to this number were seen complete by a query of the device; orders nothing */
     _Atomic uint64_t complete;
-    /* a signal may have told the host that operations up to this number are done */
+    /* the device may have told the host, by a signal that the library does not see, that operations
+     * up to this number are done */
     _Atomic uint64_t signalled;
-    _Atomic uint64_t calls; /* legacy: how many of its calls have begun */
-    /* Legacy: a signal may have told the host that calls up to this place are done. */
+    /* on a legacy stream (a context's default one): how many of its calls have begun */
+    _Atomic uint64_t calls;
+    /* On a legacy stream: a signal (a word in memory, unseen by the library) may have told the host
+     * that calls up to this place are done. */
     _Atomic uint64_t signalled_calls;
-    _Atomic uint64_t behind_version; /* legacy: counts changes of `behind` */
-    /* On a blocking stream: what the stream's last work comes after. The number of the legacy
-     * stream's last operation, the place of its last ended call, and the behind_version that the
-     * stream has joined. */
+    /* on a legacy stream: counts changes of `behind`, so that its blocking streams join them */
+    _Atomic uint64_t behind_version;
+    /* On a blocking stream: what its last work comes after on the legacy stream: the number of its
+     * last operation, the place of its last ended call, and the behind_version that the stream has
+     * joined. */
     _Atomic uint64_t touched, touched_calls, seen_version;
-    _Atomic uint64_t changes; /* counts changes of what the stream's point says */
-    /* The value of `changes` when the host last knew all work of the stream to be done; legacy:
-     * that of sc_order.changes for all work of the context. */
+    /* counts changes of what the stream's point says (what a wait for the stream covers) */
+    _Atomic uint64_t changes;
+    /* The value of `changes` when the host last knew all work of the stream to be done; on a legacy
+     * stream that of sc_order.changes for all work of the context. */
     _Atomic uint64_t known_changes;
     uint32_t id;
-    bool is_live; /* a walk visits it (sc_order.live) */
+    bool is_live; /* it may have work, so walks over the streams visit it (sc_order.live) */
     /* what the stream's context was told to wait for, and the stream's next operation has to join;
      * NULL: nothing */
     struct sc_clock *due;
@@ -114,17 +122,21 @@ struct sc_stream {
      * launches, slots. On a legacy stream also the other streams of its context, since their
      * tickets name it. */
     uint32_t references;
-    uint32_t next_spare;   /* the next in the list of records that can be used again */
-    struct sc_clock *gate; /* legacy: all that its context was told to wait for */
-    /* legacy: what blocking streams have waited for; the legacy stream's next call joins it */
+    uint32_t next_spare; /* the next in the list of records that can be used again */
+    /* on a legacy stream: all that its context was told to wait for, which streams to come have to
+     * join */
+    struct sc_clock *gate;
+    /* on a legacy stream: what its blocking streams have waited for; its next call joins that */
     struct sc_clock *awaited;
-    /* Legacy: what its ended calls had joined; work on blocking streams that comes after them joins
-     * it. */
+    /* On a legacy stream: what its ended calls had joined; work on blocking streams that comes
+     * after them joins it. */
     struct sc_clock *behind;
-    /* legacy: what non-blocking streams that were removed had waited for */
+    /* on a legacy stream: what removed non-blocking streams of its context had waited for, which a
+     * wait for the context still covers */
     struct sc_clock *orphaned;
-    uint64_t joined_version; /* legacy: counts changes of `joined` */
-    uint64_t merged_version; /* legacy: the latest joined_version that was merged into `behind` */
+    uint64_t joined_version; /* on a legacy stream: counts changes of `joined` */
+    /* on a legacy stream: the latest joined_version that was merged into `behind` */
+    uint64_t merged_version;
     /* Owned by track/inflight.c: operations in order of issue, and the list of busy streams. */
     uint32_t first_op, last_op, first_open, busy_previous, busy_next;
     /* the stream may have sources that are compared without the lock (track/comparisons.h) */
@@ -136,7 +148,8 @@ struct sc_stream {
      * NULL. */
     _Atomic(struct sc_slot *) kept_slots[SC_STAGING_CLASSES];
     uint64_t signal_count;
-    /* As `signalled`, for signals of which no mark is known to be recorded before them. */
+    /* As `signalled`, for signals that may have come before any mark (a completion event of the
+     * library's) was recorded, so that none shows what was incomplete then. */
     _Atomic uint64_t signalled_past;
     /* the latest signals, in the order in which they raised `signalled` */
     struct sc_signal signals[SC_SIGNALS_KEPT];
@@ -162,8 +175,10 @@ struct sc_order {
     /* at least one stream may have a source that is compared without the lock (track/comparisons.h)
      */
     _Atomic bool has_large_sources;
-    uint32_t lacked;   /* clocks for which there was no memory */
-    uint32_t retiring; /* threads that have more to retire of what the host knows to be done */
+    /* how often there was no memory for a clock (what was waited for on other streams) */
+    uint32_t lacked;
+    /* how many threads have operations left to forget that the host knows to be done */
+    uint32_t retiring;
 };
 
 void sc_order_init(struct sc_order *order);
@@ -185,12 +200,12 @@ void sc_order_unreference(struct sc_order *order, uint32_t stream);
 /* Begin and end a call of the driver that is work on the stream. Each call that has begun is ended
  * once. `issued`: the driver has accepted the call; a call that it has refused changes nothing. */
 void sc_order_begin_call(struct sc_order *order, uint32_t stream, struct sc_order_call *call);
-/* Notes that the call makes its stream wait for the point, as a launch does for events of its
- * nodes. Called between begin and end. */
+/* Notes that the call makes its stream wait for the point (work on another stream), as a launch
+ * does for events of its nodes. Called between begin and end. */
 void sc_order_call_waits(struct sc_order *order, struct sc_order_call *call,
                          const struct sc_point *point);
-/* Returns the point of all that the call comes after: for events that are recorded, host functions
- * and waits within the call. */
+/* Returns the point of all that the call comes after (what a wait for it covers): for events that
+ * are recorded, host functions and waits within the call. */
 struct sc_point sc_order_call_point(struct sc_order *order, const struct sc_order_call *call);
 void sc_order_end_call(struct sc_order *order, struct sc_order_call *call, bool issued);
 
@@ -214,7 +229,8 @@ bool sc_order_must_begin_call(struct sc_order *order, uint32_t stream);
  * done: then the stream's point has one number. Lock-free. */
 bool sc_order_is_tied(struct sc_order *order, uint32_t stream, unsigned ties);
 
-/* Gives a new operation on the stream its ticket, as by a call that begins and ends at once. */
+/* Gives a new operation on the stream its ticket (its number there), as by a call that begins and
+ * ends at once. */
 struct sc_ticket sc_order_issue(struct sc_order *order, uint32_t stream);
 
 /* Gives the ticket the next number of its stream and the present epoch: the driver has accepted
@@ -246,16 +262,17 @@ bool sc_order_note_wait(struct sc_order *order, uint32_t stream, const struct sc
 /* Notes that the host knows everything in the point to be done. */
 void sc_order_note_known(struct sc_order *order, const struct sc_point *point);
 
-/* Notes that the caller has retired everything in the point, which the host knows to be done. If
- * the stream has had no work since, sc_order_is_all_known returns true from now on. */
+/* Notes that the caller has forgotten (retired) all operations of the point, which the host knows
+ * to be done. If the stream has had no work since, sc_order_is_all_known returns true from now on.
+ */
 void sc_order_note_all_known(struct sc_order *order, const struct sc_point *point);
 
 /* Returns true if the host would learn nothing new by a wait for the stream. Always false for a
  * legacy stream, which stands for other streams as well. Lock-free. */
 bool sc_order_is_all_known(struct sc_order *order, uint32_t stream);
 
-/* Lock-free: would the host learn nothing new from a wait for the context, and is all that it knows
- * retired? */
+/* Lock-free: would the host learn nothing new from a wait for the context, and are all operations
+ * forgotten that it knows to be done? */
 bool sc_order_is_context_known(struct sc_order *order, uint32_t context);
 
 /* Does the host know everything in the point to be done, so that a wait for it orders nothing?

@@ -34,7 +34,8 @@ struct sc_ticket;
  * moves, and lives as long as the process. */
 const struct sc_stream_front *sc_order_front(struct sc_order *order, uint32_t stream);
 
-/* Notes a call on the stream that begins and ends at once, and has no operation. */
+/* Notes a call that is work on the stream, begins and ends at once, and has no operation: the
+ * stream comes after what the call comes after. */
 void sc_order_note_work(struct sc_order *order, uint32_t stream);
 
 /* Notes which call made the stream (track/origins.h). */
@@ -71,16 +72,18 @@ void sc_order_note_edge(struct sc_order *order, uint32_t stream, const struct sc
 void sc_order_note_context_wait(struct sc_order *order, uint32_t context,
                                 const struct sc_point *point);
 
-/* Skips a number of the stream, which no operation gets: so what is recorded later has a larger
- * number than all that was issued before. */
+/* Skips a number of the stream, which no operation gets: so what is recorded later (a mark, an
+ * event) has a larger number than all that was issued before. */
 void sc_order_skip_number(struct sc_order *order, uint32_t stream);
 
-/* Returns true if the host may have learnt by a signal that the operation is done. Lock-free. */
+/* Returns true if the host may have learnt by a signal (told by the device, unseen by the library)
+ * that the operation is done. Lock-free. */
 bool sc_order_may_be_signalled(struct sc_order *order, const struct sc_ticket *ticket);
 
-/* Returns a number up to which each operation of the ticket's stream has its mark recorded before
- * the first signal that comes after the operation. 0: the operation's own mark may be recorded
- * after the signal. */
+/* Returns a number up to which each operation of the ticket's stream has its mark (a completion
+ * event of the library's) recorded before the first signal that comes after the operation: such a
+ * mark shows what was incomplete when the host was told. 0: the operation's own mark may be
+ * recorded after the signal. */
 uint64_t sc_order_first_signal(struct sc_order *order, const struct sc_ticket *ticket);
 
 /* Returns true if the operation is done when everything in the point is done. */

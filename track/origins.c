@@ -10,6 +10,8 @@ enum { KEY_WORDS = 2, CHUNKS_MAX = 16 };
 
 static struct sc_depot origins;
 
+/* Returns the id of an origin (the call that made a buffer or stream, with its stack and label).
+ * Programs make memory in few places, so equal origins are stored once. 0: no memory. */
 uint32_t sc_origins_put(const char *api, uint32_t stack, uint32_t label)
 {
     const uint64_t key[KEY_WORDS] = {(uintptr_t)api, (uint64_t)label << 32 | stack};
@@ -23,6 +25,8 @@ uint32_t sc_origins_put(const char *api, uint32_t stack, uint32_t label)
     return sc_depot_publish(&origins, fresh, KEY_WORDS);
 }
 
+/* Returns the origin with this id, for a report; zeros for id 0, which means that it is not known.
+ */
 struct sc_origin sc_origins_get(uint32_t id)
 {
     if (!id)

@@ -11,8 +11,8 @@
 
 enum { COPY_BYTES = 4096, COPIES_MAX = 8192 };
 
-/* The bytes of a source on a page, or a part of one, when the page was let go or the operation was
- * issued. */
+/* The bytes of a source (the memory that a copy reads) on a page, or a part of one, as they were
+ * when the page was unprotected or the operation was issued. */
 struct page_copy {
     uint32_t next;
     uint32_t size_bytes;
@@ -20,17 +20,20 @@ struct page_copy {
     char bytes[COPY_BYTES];
 };
 
+/* Initialises the pool of copies of sources' pages. */
 void sc_source_copies_init(struct sc_inflight *inflight)
 {
     sc_pool_init(&inflight->copies, sizeof(struct page_copy));
 }
 
+/* Returns the copied page with this id. */
 static struct page_copy *copy_at(struct sc_inflight *inflight, uint32_t id)
 {
     return sc_pool_at(&inflight->copies, id);
 }
 
-/* Gives the slot back to its stream, for the stream's next snapshot. */
+/* Gives a slot (a place for one snapshot) back to its stream, which keeps it for its next snapshot.
+ * The device may still read it until the ticket's operation is complete. */
 static inline void release_slot(struct sc_slot **slot, const struct sc_ticket *ticket)
 {
     if (*slot)
@@ -38,12 +41,16 @@ static inline void release_slot(struct sc_slot **slot, const struct sc_ticket *t
     *slot = NULL;
 }
 
+/* Releases the slots (places of snapshots) with the first and the last bytes of a source. Few
+ * operations have them, so this is kept out of line. */
 static __attribute__((noinline)) void release_edges(struct sc_op_info *info)
 {
     release_slot(&info->edges[0], &info->ticket);
     release_slot(&info->edges[1], &info->ticket);
 }
 
+/* Releases the operation's slots (places of snapshots) in staging memory: its snapshot, and the
+ * copies of its source's first and last bytes. */
 inline __attribute__((always_inline)) void sc_source_copies_release_slots(struct sc_op_info *info)
 {
     if (info->edges[0] || info->edges[1])
@@ -51,7 +58,8 @@ inline __attribute__((always_inline)) void sc_source_copies_release_slots(struct
     release_slot(&info->slot, &info->ticket);
 }
 
-/* Waits for a comparison that is under way before it frees the copies. */
+/* The operation is dropped or issued anew: frees the copies of its source. A thread that compares
+ * them without the lock is waited for. */
 void sc_source_copies_drop_copies(struct sc_inflight *inflight, struct sc_op *op)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
@@ -65,8 +73,8 @@ void sc_source_copies_drop_copies(struct sc_inflight *inflight, struct sc_op *op
     sc_source_copies_release_slots(&op->info);
 }
 
-/* Returns how the host may read sources in the operation's range; pageable memory by system calls
- * only. */
+/* Returns how the host may read sources in the operation's range. Memory in no range is pageable,
+ * and may be unmapped at any time: it is read by system calls, which then fail and do not fault. */
 static enum sc_snapshots snapshots_of(struct sc_inflight *inflight, const struct sc_op_info *info)
 {
     if (!info->range)
@@ -75,8 +83,8 @@ static enum sc_snapshots snapshots_of(struct sc_inflight *inflight, const struct
         &sc_inflight_range(inflight, info->range)->snapshots, memory_order_acquire);
 }
 
-/* Returns true if the source may be read directly. Pinned memory exists as long as its range is
- * known. Other memory, and pages that may be protected, have to be read by a system call. */
+/* May the source be read directly? Pinned memory stays mapped as long as its range is known. Other
+ * memory, and pages that may be protected against reading, have to be read by a system call. */
 inline __attribute__((always_inline)) bool sc_source_copies_can_read(struct sc_inflight *inflight,
                                                                      const struct sc_op_info *info,
                                                                      uintptr_t address,
@@ -86,7 +94,8 @@ inline __attribute__((always_inline)) bool sc_source_copies_can_read(struct sc_i
            !sc_spans_may_forbid_reading(&inflight->guards, address, size_bytes);
 }
 
-/* Returns true if the memory still has these bytes. */
+/* Has the memory still these bytes? Memory that a direct read might fault on is read by a system
+ * call. What cannot be read at all counts as unchanged. */
 static inline __attribute__((always_inline)) bool
 has_same_bytes(struct sc_inflight *inflight, const struct sc_op_info *info, uintptr_t address,
                const void *copy, size_t size_bytes)
@@ -96,7 +105,8 @@ has_same_bytes(struct sc_inflight *inflight, const struct sc_op_info *info, uint
     return sc_peek_equals(address, copy, size_bytes);
 }
 
-/* Copies bytes of the source. Returns false if they cannot be read at all. */
+/* Copies bytes of the source, by a system call where a direct read might fault. Returns false if
+ * they cannot be read at all. */
 static bool read_source(struct sc_inflight *inflight, const struct sc_op_info *info,
                         uintptr_t address, void *copy, size_t size_bytes)
 {
@@ -108,28 +118,31 @@ static bool read_source(struct sc_inflight *inflight, const struct sc_op_info *i
 
 /* ---- is it the same? ---- */
 
-/* The bytes that a source held: packed from `packed` on, or, if that is NULL, laid out from `bytes`
- * on as in memory from address `from` on. */
+/* The bytes that a source (the memory that a copy reads) held: packed from `packed` on, without the
+ * gaps between its rows; or, if that is NULL, laid out from `bytes` on as in memory from address
+ * `from` on. */
 struct kept {
     const char *packed;
     const char *bytes;
     uintptr_t from;
 };
 
+/* Returns where the copy has the bytes of this run (bytes of a source without a gap). */
 static const char *kept_bytes_of(const struct kept *kept, const struct sc_run *run)
 {
     return kept->packed ? kept->packed + run->before_bytes
                         : kept->bytes + (run->address - kept->from);
 }
 
+/* Has the source still the bytes of this run (bytes without a gap)? */
 static bool is_run_unchanged(struct sc_inflight *inflight, const struct sc_op_info *info,
                              const struct sc_run *run, const struct kept *kept)
 {
     return has_same_bytes(inflight, info, run->address, kept_bytes_of(kept, run), run->size_bytes);
 }
 
-/* Does the source still have its bytes from `from` to `to`? Compares each run of bytes separately.
- */
+/* Has the source still its bytes from `from` to `to`? Compares run by run (bytes without a gap):
+ * the gaps between its rows are other memory. */
 static bool are_runs_unchanged(struct sc_inflight *inflight, const struct sc_op_info *info,
                                uintptr_t from, uintptr_t to, const struct kept *kept)
 {
@@ -141,8 +154,8 @@ static bool are_runs_unchanged(struct sc_inflight *inflight, const struct sc_op_
     return true;
 }
 
-/* Does the source still have its bytes in a small interval? Reads the interval at once, with the
- * gaps between its runs. */
+/* Has the source still its bytes in a small interval? Reads the interval at once, with the gaps
+ * between its rows, to make one system call; if the gaps cannot be read, run by run. */
 static bool is_window_unchanged(struct sc_inflight *inflight, const struct sc_op_info *info,
                                 uintptr_t from, uintptr_t to, const struct kept *kept)
 {
@@ -157,8 +170,9 @@ static bool is_window_unchanged(struct sc_inflight *inflight, const struct sc_op
     return true;
 }
 
-/* Does the source, which has to be read by system calls, still have its bytes from `from` to `to`?
- * Reads neighbouring runs together, to make few system calls. */
+/* Has the source, which has to be read by system calls, still its bytes from `from` to `to`? Rows
+ * that are close together are read by one call. A row that is too large for that is compared by
+ * itself. */
 static bool are_windows_unchanged(struct sc_inflight *inflight, const struct sc_op_info *info,
                                   uintptr_t from, uintptr_t to, const struct kept *kept)
 {
@@ -183,7 +197,8 @@ static bool are_windows_unchanged(struct sc_inflight *inflight, const struct sc_
     return !end || is_window_unchanged(inflight, info, start, end, kept);
 }
 
-/* Does the source still have its bytes from `from` to `to`? Compares in the cheapest way that is
+/* Has the source still its bytes from `from` to `to`? Compares in the cheapest way: at once if
+ * there are no gaps, row by row if it can be read directly, else with as few system calls as
  * possible. */
 static bool is_unchanged(struct sc_inflight *inflight, const struct sc_op_info *info,
                          uintptr_t from, uintptr_t to, const struct kept *kept)
@@ -196,12 +211,14 @@ static bool is_unchanged(struct sc_inflight *inflight, const struct sc_op_info *
     return are_windows_unchanged(inflight, info, from, to, kept);
 }
 
+/* Returns the end of the source's last row. */
 static uintptr_t end_of(const struct sc_op_info *info)
 {
     return info->shape.address + sc_shape_hull_bytes(&info->shape);
 }
 
-/* Does the source still have the bytes of its snapshot? True if there is none. */
+/* Has the source still the bytes of its snapshot (the copy that the device reads instead)? True if
+ * there is none. It may have been compared a moment ago, with others (`looked`). */
 static bool equals_snapshot(struct sc_inflight *inflight, const struct sc_op *op)
 {
     const struct sc_op_info *info = &op->info;
@@ -214,8 +231,8 @@ static bool equals_snapshot(struct sc_inflight *inflight, const struct sc_op *op
                                        &(struct kept){.packed = info->slot->bytes});
 }
 
-/* Does the source still have the bytes of the copy of one of its edges (0 or 1)? True if there is
- * none. */
+/* Has the source still the bytes of the copy of its first (0) or last (1) part, which shares a page
+ * with other memory and so is not protected? True if there is none. */
 static bool equals_edge(struct sc_inflight *inflight, const struct sc_op_info *info, unsigned edge)
 {
     uintptr_t end = info->shape.address + info->shape.width_bytes;
@@ -224,8 +241,8 @@ static bool equals_edge(struct sc_inflight *inflight, const struct sc_op_info *i
                                                 info->edge_bytes[edge]);
 }
 
-/* Returns true if the parts of a source without a snapshot still have their bytes: its edges, and
- * the copied pages. */
+/* Have the parts of a source that are not protected still their bytes: its first and last part, and
+ * the pages that were copied when they were unprotected? */
 static __attribute__((noinline)) bool equal_parts(struct sc_inflight *inflight,
                                                   const struct sc_op *op)
 {
@@ -239,13 +256,15 @@ static __attribute__((noinline)) bool equal_parts(struct sc_inflight *inflight,
     return same;
 }
 
-/* Has the operation copies of pages or edges of its source? */
+/* Has the operation copies of parts of its source? */
 static bool has_parts(const struct sc_op *op)
 {
     return op->first_copy || op->info.edges[0] || op->info.edges[1];
 }
 
-/* Compares only what nobody but the host can have changed, and what may be read at all. */
+/* Was the source overwritten too early? Compares only what nobody but the host can have changed
+ * (`stable`) and what may be read at all. An early access to pageable memory that was reported
+ * (`accused`) is not reported again here. */
 bool sc_source_copies_differ(struct sc_inflight *inflight, const struct sc_op *op)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
@@ -256,8 +275,8 @@ bool sc_source_copies_differ(struct sc_inflight *inflight, const struct sc_op *o
     return !equals_snapshot(inflight, op) || (has_parts(op) && !equal_parts(inflight, op));
 }
 
-/* Stores a copy of bytes of the source with the operation. Returns false if there is no memory, or
- * they cannot be read. */
+/* Keeps a copy of bytes of the source, to be compared later. Returns false if there is no memory or
+ * the bytes cannot be read, so that an overwrite there would be missed. */
 static bool store_copy(struct sc_inflight *inflight, struct sc_op *op, uintptr_t start,
                        uintptr_t end)
 {
@@ -276,7 +295,7 @@ static bool store_copy(struct sc_inflight *inflight, struct sc_op *op, uintptr_t
     return read;
 }
 
-/* Copies a run of bytes, page by page, in pieces that fit into one copy each. */
+/* Copies bytes of the source, in pieces that fit into one record each and end with a page. */
 static bool copy_run(struct sc_inflight *inflight, struct sc_op *op, uintptr_t start, uintptr_t end)
 {
     bool copied = true;
@@ -287,14 +306,15 @@ static bool copy_run(struct sc_inflight *inflight, struct sc_op *op, uintptr_t s
     return copied;
 }
 
-/* Is the operation's source compared where it is not guarded? */
+/* Is the source compared where its pages are not protected? Only copies to the device have one. Not
+ * if the device may change it as well, nor if it has a snapshot, which is compared as a whole. */
 static bool is_compared(const struct sc_op_info *info)
 {
     return info->direction == SC_H2D && info->stable && !info->slot;
 }
 
-/* Copies the source's bytes from `from` to `to`, with the gaps between the first and the last run
- * there: to copy each run would need many copies. */
+/* Copies the source's bytes from `from` to `to`, with the gaps between its rows: to copy each row
+ * would need many records. */
 static bool copy_between(struct sc_inflight *inflight, struct sc_op *op, uintptr_t from,
                          uintptr_t to)
 {
@@ -308,12 +328,15 @@ static bool copy_between(struct sc_inflight *inflight, struct sc_op *op, uintptr
     return copy_run(inflight, op, start, end);
 }
 
+/* Copies the source's bytes on this page. */
 static bool copy_page(struct sc_inflight *inflight, struct sc_op *op, uintptr_t page)
 {
     return copy_between(inflight, op, page, page + inflight->guards.page_mask + 1);
 }
 
-/* Copies what is not guarded: the first and the last page, or all of a small source. */
+/* Copies what cannot be protected: the first and the last page, which other memory may share,
+ * unless slots (places of snapshots) have them already; or all of a small source that is not
+ * protected at all. False: a part could not be copied. */
 bool sc_source_copies_copy_edges(struct sc_inflight *inflight, struct sc_op *op)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
@@ -335,7 +358,9 @@ bool sc_source_copies_copy_edges(struct sc_inflight *inflight, struct sc_op *op)
     return copied;
 }
 
-/* Copies the source's bytes on the pages that the interval and the span have in common. */
+/* Pages of the interval are about to be unprotected: copies the source's bytes on those that the
+ * span (a run of protected pages) has there. False: they cannot be compared later, so an overwrite
+ * may be missed. */
 bool sc_source_copies_copy_pages(struct sc_inflight *inflight, struct sc_op *op, uint32_t span,
                                  uintptr_t start, uintptr_t end)
 {
@@ -353,7 +378,8 @@ bool sc_source_copies_copy_pages(struct sc_inflight *inflight, struct sc_op *op,
 
 /* ---- many at a time ---- */
 
-/* Is it a small source in pageable memory, which has to be read by a system call? */
+/* Is it a small source in pageable memory that was not compared yet? Several of those are read by
+ * one system call. */
 static bool needs_system_call(const struct sc_op *op)
 {
     const struct sc_op_info *info = &op->info;
@@ -362,7 +388,9 @@ static bool needs_system_call(const struct sc_op *op)
            sc_shape_hull_bytes(&info->shape) <= COPY_BYTES;
 }
 
-/* Reads all sources by one system call, and compares them. */
+/* Reads sources that need a system call, all by one, and compares them with their snapshots. The
+ * results stay with the operations, which are judged next. What cannot be read counts as unchanged.
+ */
 void sc_source_copies_compare(struct sc_op *const *ops, unsigned count)
 {
     static char found[SC_PEEK_ITEMS_MAX][COPY_BYTES]; /* under the owner's lock */

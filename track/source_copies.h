@@ -24,15 +24,17 @@
 
 void sc_source_copies_init(struct sc_inflight *inflight);
 
-/* Copies the pages of the source that are not guarded: the first and the last page, or all of a
- * small source. Returns false if there is no memory, or the source cannot be read; the source is
- * not compared there. */
+/* Copies the pages of the source that are not protected, to be compared later: the first and the
+ * last page, or all of a small source. Returns false if there is no memory, or the source cannot be
+ * read; the source is not compared there. */
 bool sc_source_copies_copy_edges(struct sc_inflight *inflight, struct sc_op *op);
-/* Copies the source's bytes on those pages of the span that overlap the interval. Returns false as
- * sc_source_copies_copy_edges does. */
+/* Copies the source's bytes on those pages of the span (a run of protected pages) that overlap the
+ * interval, which are about to be unprotected. Returns false as sc_source_copies_copy_edges does.
+ */
 bool sc_source_copies_copy_pages(struct sc_inflight *inflight, struct sc_op *op, uint32_t span,
                                  uintptr_t start, uintptr_t end);
-/* Releases the operation's slots of staging memory. */
+/* Releases the operation's slots of staging memory: its snapshot, and copies of its source's ends.
+ */
 void sc_source_copies_release_slots(struct sc_op_info *info);
 /* Frees all copies of the operation's source. First waits for a comparison that another thread is
  * making. */

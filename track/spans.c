@@ -10,12 +10,14 @@
 
 #include "common/poison.h"
 
-enum { CELLS = 1 << 15, SEARCHES_MAX = 1000, FEW = 256 }; /* FEW: unapplied spans to be walked */
+/* FEW: so many spans without their system call are searched one by one */
+enum { CELLS = 1 << 15, SEARCHES_MAX = 1000, FEW = 256 };
 
 __thread uint64_t sc_spans_changed_stripes __attribute__((tls_model("initial-exec")));
 __thread uint64_t sc_spans_locked_stripes __attribute__((tls_model("initial-exec")));
 
-/* Initialises the spans. Returns 0, or -ENOMEM. */
+/* Initialises the spans (runs of protected pages): which runs of pages are to be protected for
+ * which operation. Returns 0, or -ENOMEM. */
 int sc_spans_init(struct sc_spans *spans)
 {
     memset(spans, 0, sizeof *spans);
@@ -24,26 +26,30 @@ int sc_spans_init(struct sc_spans *spans)
     return sc_grid_init(&spans->grid, &spans->pool, CELLS);
 }
 
+/* Returns which area of 2 MB the address lies in, counted from where areas begin. */
 static unsigned area_index(const struct sc_spans *spans, uintptr_t address)
 {
     uintptr_t start = atomic_load_explicit(&spans->striped_start, memory_order_relaxed);
     return (unsigned)((address - start) / SC_SPANS_AREA_BYTES);
 }
 
+/* Returns the stripe (a set of pages that share a lock) meant for the address's area. Stripe 0 is
+ * for all memory without areas. */
 unsigned sc_spans_home_stripe(const struct sc_spans *spans, uintptr_t address)
 {
     return 1 + area_index(spans, address) % (SC_SPANS_STRIPES - 1);
 }
 
-/* Gives the area the stripe that is meant for it. Until then its pages are in stripe 0. */
+/* Gives the area the stripe (the set of pages that share a lock) that is meant for it. Until then
+ * its pages are in stripe 0. */
 static void move_to_home_stripe(struct sc_spans *spans, uintptr_t address)
 {
     atomic_store_explicit(&spans->stripes[area_index(spans, address)],
                           (uint8_t)sc_spans_home_stripe(spans, address), memory_order_release);
 }
 
-/* Sets the memory whose areas may have other stripes than 0. `striped_bytes` is stored last, since
- * readers without the lock read it first. */
+/* Sets the memory whose areas may have other stripes (sets of pages that share a lock) than 0.
+ * `striped_bytes` is stored last, since readers without the lock read it first. */
 void sc_spans_set_stripes(struct sc_spans *spans, uintptr_t start, size_t size_bytes,
                           size_t striped_bytes)
 {
@@ -54,11 +60,15 @@ void sc_spans_set_stripes(struct sc_spans *spans, uintptr_t start, size_t size_b
     atomic_store_explicit(&spans->striped_bytes, size_bytes, memory_order_release);
 }
 
+/* Has the page's area a lock of its own (a stripe), so that its system calls need not wait for
+ * those elsewhere? */
 bool sc_spans_have_stripe(const struct sc_spans *spans, uintptr_t address)
 {
     return sc_spans_stripe(spans, address) != 0;
 }
 
+/* Returns the stripes (sets of pages that share a lock) that a thread has to lock for a small
+ * interval: those of its first and last page. */
 uint64_t sc_spans_stripe_bits(const struct sc_spans *spans, uintptr_t address, size_t size_bytes)
 {
     struct sc_pages pages = sc_spans_pages(spans, address, size_bytes);
@@ -66,7 +76,8 @@ uint64_t sc_spans_stripe_bits(const struct sc_spans *spans, uintptr_t address, s
            UINT64_C(1) << sc_spans_stripe(spans, pages.end - 1);
 }
 
-/* Returns where the next area begins; `end`: there is none. */
+/* Returns where the next area after this page begins, of those that have a stripe (a lock) of their
+ * own; `end`: there is none. */
 static uintptr_t next_area(const struct sc_spans *spans, uintptr_t page, uintptr_t end)
 {
     size_t bytes = atomic_load_explicit(&spans->striped_bytes, memory_order_acquire);
@@ -77,8 +88,8 @@ static uintptr_t next_area(const struct sc_spans *spans, uintptr_t page, uintptr
     return bytes && page < start ? start : end;
 }
 
-/* Returns the end of the adjacent areas in the page's stripe, or of the interval if that comes
- * first. */
+/* Returns how far the page's stripe (the set of pages that share its lock) goes on from there, at
+ * most to `end`. No span (a run of protected pages) reaches from one stripe into another. */
 static uintptr_t stripe_end(const struct sc_spans *spans, uintptr_t page, uintptr_t end)
 {
     uintptr_t area = next_area(spans, page, end);
@@ -87,14 +98,15 @@ static uintptr_t stripe_end(const struct sc_spans *spans, uintptr_t page, uintpt
     return area < end ? area : end;
 }
 
-/* Sets a bit of a word that is changed under the lock only, and read without it. */
+/* Sets or clears a bit of a word that is changed under the lock only, and read without it. */
 static void change_bit(_Atomic uint64_t *bits, unsigned bit, bool value)
 {
     uint64_t rest = atomic_load_explicit(bits, memory_order_relaxed) & ~(UINT64_C(1) << bit);
     atomic_store_explicit(bits, rest | (uint64_t)value << bit, memory_order_release);
 }
 
-/* Clears the stripe's bits if none of its spans is unapplied or refused. */
+/* Clears the stripe's bits, by which threads see what is left to do there, if no system call is:
+ * for none of its spans (runs of pages) it is outstanding or was refused. */
 void sc_spans_clear_stripe(struct sc_spans *spans, unsigned stripe)
 {
     if (spans->unapplied[stripe] || spans->refused[stripe])
@@ -104,8 +116,9 @@ void sc_spans_clear_stripe(struct sc_spans *spans, unsigned stripe)
     atomic_store_explicit(&spans->ending_streams[stripe], 0, memory_order_release);
 }
 
-/* Records that a span of the stream has ended in the stripe, so that its pages are unprotected
- * before the program learns of the end. */
+/* A span (a run of protected pages) of the stream has ended in the stripe (pages that share a
+ * lock). Who waits for the stream sees by this bit that pages are to be unprotected first, before
+ * the program learns of the end. */
 static void record_ending(struct sc_spans *spans, unsigned stripe, uint32_t stream)
 {
     uint64_t streams = atomic_load_explicit(&spans->ending_streams[stripe], memory_order_relaxed);
@@ -114,7 +127,8 @@ static void record_ending(struct sc_spans *spans, unsigned stripe, uint32_t stre
     change_bit(&spans->ending_stripes, stripe, true);
 }
 
-/* Returns those stripes of the set `stripes` whose word in `streams` has one of the bits. */
+/* Returns those stripes (sets of pages that share a lock) of the set `stripes` in which something
+ * of these streams is outstanding: their word in `streams` has one of the bits. */
 static uint64_t stripes_of_streams(const _Atomic uint64_t *stripes, const _Atomic uint64_t *streams,
                                    uint64_t stream_bits)
 {
@@ -128,14 +142,18 @@ static uint64_t stripes_of_streams(const _Atomic uint64_t *stripes, const _Atomi
     return found;
 }
 
+/* Returns the stripes (sets of pages that share a lock) in which pages of operations of these
+ * streams have still to be unprotected: a thread that has waited for the streams does that before
+ * it returns to the program. */
 uint64_t sc_spans_stripes_ending(const struct sc_spans *spans, uint64_t stream_bits)
 {
     return stripes_of_streams(&spans->ending_stripes, spans->ending_streams, stream_bits) |
            stripes_of_streams(&spans->due_stripes, spans->due_streams, stream_bits);
 }
 
-/* Adds the span to its stripe's list of unapplied spans, unless it is there. If it is, it is
- * applied from its first page again. */
+/* The span (a run of protected pages) begins or ends, so its system call is outstanding (it is
+ * unapplied): puts it into its stripe's list. If it is there already, some of its pages may be
+ * done, and are done again. */
 void sc_spans_set_unapplied(struct sc_spans *spans, uint32_t id)
 {
     struct sc_span *span = sc_spans_at(spans, id);
@@ -154,8 +172,9 @@ void sc_spans_set_unapplied(struct sc_spans *spans, uint32_t id)
     sc_spans_count_unreadable(&spans->unreadable_unapplied, span, 1);
 }
 
-/* Creates a live span, which is in no list yet. `address` and `end` lie on page boundaries. Returns
- * its id; 0: no memory. */
+/* Makes a live span: a run of pages that an operation wants protected. It is in no list yet. `used`
+ * is set before the pages can be protected, for who looks without the lock. Returns its id; 0: no
+ * memory. */
 static uint32_t new_span(struct sc_spans *spans, struct sc_span_owner owner, uintptr_t address,
                          uintptr_t end, enum sc_access access)
 {
@@ -179,9 +198,9 @@ static uint32_t new_span(struct sc_spans *spans, struct sc_span_owner owner, uin
     return id;
 }
 
-/* Records that spans of the stream live in the stripe, so that a thread which ends them knows which
- * stripes to lock first. This is a hint: a wrong one only costs the thread time that ends the span.
- */
+/* Notes that spans (runs of protected pages) of the stream live in the stripe (pages that share a
+ * lock), so that a thread which ends them can lock the stripe first and make the system calls
+ * itself. A wrong hint only costs time. */
 static void hint_stripe(struct sc_spans *spans, uint32_t id)
 {
     const struct sc_span *span = sc_spans_at(spans, id);
@@ -192,7 +211,8 @@ static void hint_stripe(struct sc_spans *spans, uint32_t id)
                           memory_order_relaxed);
 }
 
-/* Removes the hint of hint_stripe. */
+/* Removes the hint of hint_stripe when a span (a run of protected pages) ends. Other spans of the
+ * stream may live there: a lost hint only costs time. */
 static void forget_stripe_hint(struct sc_spans *spans, uint32_t stream, unsigned stripe)
 {
     _Atomic uint64_t *stripes = &spans->stream_stripes[stream % 64];
@@ -201,7 +221,9 @@ static void forget_stripe_hint(struct sc_spans *spans, uint32_t stream, unsigned
         memory_order_relaxed);
 }
 
-/* Adds a span over pages of one stripe. Returns the first of the operation's spans. */
+/* Adds a span (a run of pages to be protected) within one stripe (pages that share a lock). A
+ * thread that has locked the stripe makes the system call itself; for others it stays outstanding.
+ * Without memory the pages are not protected. Returns the first of the operation's spans. */
 static uint32_t add_in_stripe(struct sc_spans *spans, struct sc_span_owner owner,
                               struct sc_pages pages, enum sc_access access, uint32_t next)
 {
@@ -216,8 +238,9 @@ static uint32_t add_in_stripe(struct sc_spans *spans, struct sc_span_owner owner
     return id;
 }
 
-/* Adds a span for each part of the interval that lies in one stripe. Returns the first of the
- * operation's spans. */
+/* An operation wants these pages protected: adds a span (a run of protected pages) for each part
+ * that lies in one stripe (shares a lock). `ever` tells later whether a page can have been
+ * protected at all. */
 uint32_t sc_spans_add(struct sc_spans *spans, struct sc_span_owner owner, uintptr_t address,
                       size_t size_bytes, enum sc_access access, uint32_t next)
 {
@@ -235,9 +258,10 @@ uint32_t sc_spans_add(struct sc_spans *spans, struct sc_span_owner owner, uintpt
     return next;
 }
 
-/* Ends a span and those after it in its operation's list: their pages are to be accessible again. A
- * span is made unapplied before it leaves the grid (the index of live spans by address), so that a
- * reader without the lock always finds it in one of the two. */
+/* The operation's pages are to be accessible again: ends its spans (runs of protected pages). A
+ * span is listed as outstanding before it leaves the index of live spans, so that a reader without
+ * the lock finds it in one of the two. If the beginning is still outstanding, some of the pages may
+ * be protected and some not, so the end stays outstanding, too. */
 void sc_spans_end(struct sc_spans *spans, uint32_t id)
 {
     SC_ASSERT_GUARDED(&spans->pool);
@@ -260,8 +284,9 @@ void sc_spans_end(struct sc_spans *spans, uint32_t id)
     SC_CHECK_OF(spans->pool.live, sc_consistency_of_spans(spans));
 }
 
-/* Makes a span of a remaining part of `whole`, applied or unapplied as that one is. Returns the
- * operation's new first span. */
+/* A part of the span `whole` is cut out: makes a span (a run of protected pages) of one of the
+ * parts that remain. Its pages are as protected as before, so its system call is outstanding only
+ * if that of `whole` is. Returns the operation's first span. */
 static uint32_t add_remaining_part(struct sc_spans *spans, const struct sc_span *whole,
                                    uintptr_t start, uintptr_t end, uint32_t next)
 {
@@ -275,8 +300,8 @@ static uint32_t add_remaining_part(struct sc_spans *spans, const struct sc_span 
     return id;
 }
 
-/* Replaces each span that overlaps the interval by new ones for what remains of it. Returns the
- * first of the operation's spans. */
+/* Takes the interval's pages out of an operation's spans (runs of protected pages): a span there is
+ * replaced by new ones for what remains of it on both sides. Returns the operation's first span. */
 uint32_t sc_spans_cut(struct sc_spans *spans, uint32_t first, uintptr_t address, size_t size_bytes)
 {
     SC_ASSERT_GUARDED(&spans->pool);
@@ -301,7 +326,8 @@ uint32_t sc_spans_cut(struct sc_spans *spans, uint32_t first, uintptr_t address,
 
 /* ---- what holds of pages ---- */
 
-/* Returns the least access that any live span allows there. */
+/* Returns the least access that live spans (runs of protected pages) allow on any page of the
+ * interval. A page may be in the spans of several operations. */
 enum sc_access sc_spans_least(struct sc_spans *spans, uintptr_t address, size_t size_bytes)
 {
     SC_ASSERT_GUARDED(&spans->pool);
@@ -313,13 +339,16 @@ enum sc_access sc_spans_least(struct sc_spans *spans, uintptr_t address, size_t 
     return least;
 }
 
+/* Returns the access that the page is to have: the least that a live span (a run of protected
+ * pages) allows. */
 enum sc_access sc_spans_access(struct sc_spans *spans, uintptr_t address)
 {
     SC_ASSERT_GUARDED(&spans->pool);
     return sc_spans_least(spans, address, 1);
 }
 
-/* Does a span of the list have a page of the interval? */
+/* Has a span (a run of protected pages) of the list (linked by unapplied_next) a page of the
+ * interval? */
 static bool is_in_list(struct sc_spans *spans, uint32_t list, uintptr_t address, size_t size_bytes)
 {
     struct sc_pages pages = sc_spans_pages(spans, address, size_bytes);
@@ -331,7 +360,8 @@ static bool is_in_list(struct sc_spans *spans, uint32_t list, uintptr_t address,
     return false;
 }
 
-/* Are so many spans unapplied that the lists are not searched? Stripe 0 may have many. */
+/* Are so many system calls outstanding that it takes too long to search their lists? In stripe 0,
+ * which has most memory, there may be many. */
 static bool has_many(const struct sc_spans *spans)
 {
     return atomic_load_explicit(&spans->unapplied_count, memory_order_relaxed) +
@@ -339,7 +369,10 @@ static bool has_many(const struct sc_spans *spans)
            FEW;
 }
 
-/* May a page be unreadable because of a span that has ended and is not applied yet? */
+/* May a page be unreadable since a span (a run of protected pages) there has ended and the pages
+ * are not unprotected yet? Ended spans are in lists by stripe (pages that share a lock). If the
+ * interval has several stripes, or the list is long, the answer is yes as soon as there is any such
+ * span. */
 static bool may_still_be_unreadable(struct sc_spans *spans, uintptr_t address, size_t size_bytes)
 {
     unsigned stripe = sc_spans_stripe(spans, address);
@@ -353,8 +386,8 @@ static bool may_still_be_unreadable(struct sc_spans *spans, uintptr_t address, s
            is_in_list(spans, spans->due_ended[stripe], address, size_bytes);
 }
 
-/* May reading be forbidden on a page of the interval? Ended spans are not in the grid, so the lists
- * of unapplied spans are searched for them. */
+/* May a read of the interval by the library fault? By a live span (a run of protected pages), which
+ * the index finds, or by an ended one whose pages are not unprotected yet. */
 bool sc_spans_may_forbid_reading_some(struct sc_spans *spans, uintptr_t address, size_t size_bytes)
 {
     SC_ASSERT_GUARDED(&spans->pool);
@@ -364,7 +397,8 @@ bool sc_spans_may_forbid_reading_some(struct sc_spans *spans, uintptr_t address,
             sc_spans_least(spans, address, size_bytes) == SC_ACCESS_NONE);
 }
 
-/* Does any span cover the address, live or ended and not applied yet? */
+/* Asked after a fault: may the page be protected because of the library? By a live span (a run of
+ * protected pages), or by one that has ended and whose system call is outstanding. */
 bool sc_spans_cover(struct sc_spans *spans, uintptr_t address)
 {
     SC_ASSERT_GUARDED(&spans->pool);
@@ -378,8 +412,9 @@ bool sc_spans_cover(struct sc_spans *spans, uintptr_t address)
 
 /* ---- areas ---- */
 
-/* Moves the area to the stripe meant for it, if no span has a page there, live or ended and not
- * applied yet. */
+/* Gives the area the lock (stripe) meant for it, so that its system calls need not wait for those
+ * elsewhere. Not while a span (a run of protected pages) is there: its system calls must be made in
+ * order, under one lock. */
 bool sc_spans_move_area(struct sc_spans *spans, uintptr_t address)
 {
     SC_ASSERT_GUARDED(&spans->pool);
@@ -396,7 +431,8 @@ bool sc_spans_move_area(struct sc_spans *spans, uintptr_t address)
 
 /* ---- fork ---- */
 
-/* Resets all state in a forked child, where nothing is guarded. */
+/* In a forked child nothing is protected, and nobody holds a stripe (pages that share a lock):
+ * resets all that a parent's thread may have been changing. */
 void sc_spans_forget(struct sc_spans *spans)
 {
     sc_spans_locked_stripes = 0;
@@ -416,14 +452,15 @@ void sc_spans_forget(struct sc_spans *spans)
     sc_blocks_clear(&spans->ever);
 }
 
-/* Without the lock, since a forked child is one thread, and another one of the parent may have held
- * the lock. */
+/* In a forked child, whose only thread has unprotected the span's pages. Without the lock, which a
+ * thread of the parent may have held. */
 void sc_spans_note_inherited_unprotected(struct sc_spans *spans, uint32_t span)
 {
     atomic_store(&sc_spans_at(spans, span)->used, false);
 }
 
-/* Does any record whose pages may be protected overlap the interval? */
+/* Does any record whose pages may be protected overlap the interval? Walks all records, since a
+ * signal handler that asks may have interrupted a change of the lists. */
 static bool any_record_has(struct sc_spans *spans, uintptr_t address, size_t size_bytes)
 {
     struct sc_access_change pages;
@@ -434,9 +471,10 @@ static bool any_record_has(struct sc_spans *spans, uintptr_t address, size_t siz
     return false;
 }
 
-/* May any span protect pages there now? Lock-free. A page may move from one span to a new one whose
- * record was already passed: if a span began meanwhile, searches again. If that goes on, returns
- * true, the safe answer. */
+/* May the library protect pages there now? Asked by a signal handler, which cannot take the lock. A
+ * page may move from one span (a run of protected pages) to a new one whose record the walk has
+ * passed: if a span began meanwhile, the walk is repeated; if that goes on, the answer is yes, the
+ * safe one. */
 bool sc_spans_may_protect(struct sc_spans *spans, uintptr_t address, size_t size_bytes)
 {
     for (unsigned attempt = 0; attempt < SEARCHES_MAX; attempt++) {
@@ -449,8 +487,8 @@ bool sc_spans_may_protect(struct sc_spans *spans, uintptr_t address, size_t size
     return true;
 }
 
-/* Finds the next span whose pages may still be protected. Walks all records by id: the lists may be
- * inconsistent in a forked child. */
+/* Finds the next span (a run of protected pages) whose pages may still be protected. Walks all
+ * records by id: the lists may be inconsistent, in a forked child or below a signal handler. */
 bool sc_spans_inherited(struct sc_spans *spans, uint32_t *id, struct sc_access_change *change)
 {
     while (++*id < sc_pool_first_unused(&spans->pool)) {

@@ -48,14 +48,16 @@ struct sc_span {
     uint32_t op;              /* the operation's id (track/inflight.h) */
     uint32_t stream;          /* the operation's */
     uint32_t next;            /* the next span of the same operation */
-    uint32_t unapplied_next;  /* in one of the lists of struct sc_spans */
+    /* the next one in a list of struct sc_spans (unapplied, refused or due) */
+    uint32_t unapplied_next;
     enum sc_access access;
     bool live;
     bool unapplied;
     /* May the span's pages be protected? True from its beginning until its end was applied. */
     _Atomic bool used;
     _Atomic uint32_t applied_next;
-    uintptr_t applied_to; /* the pages before this address are applied */
+    /* for the pages before this address the system call was made, or was not needed */
+    uintptr_t applied_to;
 };
 
 /* All spans. Fields that each operation changes lie in one cache line, apart from those that are
@@ -63,40 +65,53 @@ struct sc_span {
 struct sc_spans {
     struct sc_pool pool;
     struct sc_grid grid; /* live spans */
-    /* A bit for each stripe with unapplied spans. */
+    /* A bit for each stripe (a set of pages that share a lock) with spans that are unapplied: their
+     * system call is still to be made. */
     _Alignas(64) _Atomic uint64_t unapplied_stripes;
-    /* A bit for each stripe with unapplied spans that may include ended ones. */
+    /* A bit for each stripe with unapplied spans (the system call is still to be made) that may
+     * include ended ones. */
     _Atomic uint64_t ending_stripes;
-    _Atomic uint64_t due_stripes;     /* a bit for each stripe in which an end is due */
-    _Atomic uint32_t unapplied_count; /* how many spans are unapplied or refused */
-    _Atomic uint32_t due;             /* how many changes are due */
+    /* a bit for each stripe in which the end of a span is due: the thread that has locked the
+     * stripe unprotects its pages */
+    _Atomic uint64_t due_stripes;
+    /* how many spans have a system call still to be made, or refused by Linux */
+    _Atomic uint32_t unapplied_count;
+    /* how many changes are due: a thread that has locked their stripe makes the system calls */
+    _Atomic uint32_t due;
     /* A list of ended spans whose system call was made without the tracker's lock. Their records
      * are returned to the pool later. */
     _Atomic uint32_t applied;
     /* For reused operations: if their pages were chosen before this time, they are chosen again, as
      * the handler of SIGSEGV may have been replaced since. */
     _Atomic uint64_t doubted_ticks;
-    _Atomic uint32_t busy;         /* how many spans are live, or ended and unapplied */
-    _Atomic uint32_t begun;        /* how many spans ever began; wraps round */
-    uint32_t live;                 /* how many spans are live */
-    uint32_t unreadable;           /* how many spans forbid reading, until their end is applied */
-    uint32_t unreadable_unapplied; /* how many of these are unapplied */
-    _Alignas(64) uint32_t unapplied[SC_SPANS_STRIPES]; /* lists of unapplied spans */
+    /* how many spans are live, or ended with pages that may still be protected */
+    _Atomic uint32_t busy;
+    _Atomic uint32_t begun; /* how many spans ever began; wraps round */
+    uint32_t live;          /* how many spans are live */
+    /* how many spans forbid reading: live ones, and ended ones whose system call is unapplied */
+    uint32_t unreadable;
+    uint32_t unreadable_unapplied; /* how many of these have a system call still to be made */
+    /* for each stripe: a list of unapplied spans, whose system call is still to be made */
+    _Alignas(64) uint32_t unapplied[SC_SPANS_STRIPES];
     /* For each stripe: a list of ended spans that Linux has refused to unprotect. */
     _Atomic uint32_t refused[SC_SPANS_STRIPES];
-    /* Streams with ended unapplied spans (sc_spans_stream_bit). */
+    /* For each stripe: the streams of spans that have ended and whose pages are still to be
+     * unprotected, as bits (sc_spans_stream_bit). */
     _Atomic uint64_t ending_streams[SC_SPANS_STRIPES];
-    /* For each stripe: the system call due for a span that began; size 0: none. */
+    /* For each stripe: the system call for a span that began, which the thread makes that has
+     * locked the stripe; size 0: none. */
     struct sc_access_change due_begun[SC_SPANS_STRIPES];
-    /* Lists of ended spans whose system call is due. */
+    /* For each stripe: a list of ended spans whose pages the thread unprotects that has locked the
+     * stripe. */
     _Atomic uint32_t due_ended[SC_SPANS_STRIPES];
-    /* Streams of the spans in due_ended (sc_spans_stream_bit). */
+    /* For each stripe: the streams of the spans in due_ended, as bits (sc_spans_stream_bit). */
     _Atomic uint64_t due_streams[SC_SPANS_STRIPES];
-    /* Stripes with live spans of the streams that share this bit; a hint. */
+    /* For each bit of streams (sc_spans_stream_bit): the stripes with live spans of these streams,
+     * as bits; a hint, by which a thread locks stripes before it ends spans. */
     _Atomic uint64_t stream_stripes[64];
     struct sc_blocks ever;            /* blocks of pages that were ever protected */
     _Alignas(64) uintptr_t page_mask; /* page size - 1 */
-    /* Where the memory starts whose areas may have other stripes than 0. */
+    /* Where the memory starts whose areas may have other stripes (locks) than 0. */
     _Atomic uintptr_t striped_start;
     _Atomic size_t striped_bytes;
     _Atomic uint8_t stripes[SC_SPANS_AREAS_MAX];
@@ -110,7 +125,7 @@ static inline struct sc_pages sc_spans_pages(const struct sc_spans *spans, uintp
     return sc_pages_around(address, size_bytes, spans->page_mask);
 }
 
-/* Returns the page's stripe. Lock-free. */
+/* Returns the page's stripe: the set of pages with which it shares a lock. Lock-free. */
 static inline unsigned sc_spans_stripe(const struct sc_spans *spans, uintptr_t address)
 {
     size_t bytes = atomic_load_explicit(&spans->striped_bytes, memory_order_acquire);
@@ -120,7 +135,8 @@ static inline unsigned sc_spans_stripe(const struct sc_spans *spans, uintptr_t a
                           : 0;
 }
 
-/* Stripes (a bit each) in which the calling thread has left spans unapplied. */
+/* Stripes (a bit each) in which the calling thread has left spans whose system call is still to be
+ * made. */
 extern __thread uint64_t sc_spans_changed_stripes
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
@@ -130,16 +146,16 @@ extern __thread uint64_t sc_spans_locked_stripes
 
 int sc_spans_init(struct sc_spans *spans); /* 0 or -ENOMEM */
 
-/* Returns the stripe meant for the area of the address, whether the area has moved there yet or
- * not. Lock-free. */
+/* Returns the stripe (the lock) meant for the area of the address, whether the area has moved there
+ * yet or not. Lock-free. */
 unsigned sc_spans_home_stripe(const struct sc_spans *spans, uintptr_t address);
 
 /* Moves the area of the address to the stripe meant for it. The caller holds the locks of both
  * stripes. False: there is a span in the area, and nothing was changed. */
 bool sc_spans_move_area(struct sc_spans *spans, uintptr_t address);
 
-/* Returns the stripes (a bit each) in which ended spans of these streams are still unapplied or
- * due. Lock-free. */
+/* Returns the stripes (a bit each) in which spans of these streams have ended and their pages have
+ * still to be unprotected. Lock-free. */
 uint64_t sc_spans_stripes_ending(const struct sc_spans *spans, uint64_t stream_bits);
 
 /* The operation that a span is for, and its stream. */
@@ -154,11 +170,13 @@ struct sc_span_owner {
 uint32_t sc_spans_add(struct sc_spans *spans, struct sc_span_owner owner, uintptr_t address,
                       size_t size_bytes, enum sc_access access, uint32_t next);
 
-/* Ends a span and those after it in its operation's list. */
+/* Ends a span and those after it in its operation's list: their pages are to be accessible again.
+ */
 void sc_spans_end(struct sc_spans *spans, uint32_t span);
 
-/* Removes the pages that the interval overlaps from an operation's spans. `first`: the operation's
- * first span. Returns its first span afterwards. */
+/* Removes the pages that the interval overlaps from an operation's spans, so that they are no
+ * longer protected for it. `first`: the operation's first span. Returns its first span afterwards.
+ */
 uint32_t sc_spans_cut(struct sc_spans *spans, uint32_t first, uintptr_t address, size_t size_bytes);
 
 /* Applies the next of the stripe's unapplied spans, or the next part of one. *change: the system
@@ -174,31 +192,33 @@ uint32_t sc_spans_refuse(struct sc_spans *spans, const struct sc_access_change *
  * the system calls are tried once more. Returns whether there were any. */
 bool sc_spans_retry(struct sc_spans *spans, unsigned stripe);
 
-/* Has the stripe refused spans? Lock-free, and exact for the thread that has locked the stripe. */
+/* Has the stripe spans whose pages Linux has refused to unprotect? Lock-free, and exact for the
+ * thread that has locked the stripe. */
 static inline bool sc_spans_has_refused(const struct sc_spans *spans, unsigned stripe)
 {
     return atomic_load_explicit(&spans->refused[stripe], memory_order_relaxed) != 0;
 }
 
-/* Stores the next change that is due in the stripe, which the caller has locked. False: nothing is
- * due. Lock-free. */
+/* Stores the next system call that the caller, which has locked the stripe, has to make for spans
+ * that began or ended there. False: nothing is due. Lock-free. */
 bool sc_spans_next_due(struct sc_spans *spans, unsigned stripe, struct sc_access_change *change);
-/* Records that the system call of a due change was made. Lock-free. */
+/* Records that the system call of sc_spans_next_due was made. Lock-free. */
 void sc_spans_note_applied(struct sc_spans *spans, unsigned stripe,
                            const struct sc_access_change *change);
-/* Records that the system call of a due change has failed. True: it was to unprotect pages, and the
- * spans are now unapplied like others. False: it was to protect pages, and sc_spans_refuse is to be
- * called. */
+/* Records that the system call of sc_spans_next_due has failed. True: it was to unprotect pages,
+ * and the spans are now unapplied like others. False: it was to protect pages, and sc_spans_refuse
+ * is to be called. */
 bool sc_spans_postpone(struct sc_spans *spans, unsigned stripe,
                        const struct sc_access_change *change);
 
-/* Is any change due? Lock-free. */
+/* Is a thread that has locked a stripe still to make a system call there? Lock-free. */
 static inline bool sc_spans_any_due(const struct sc_spans *spans)
 {
     return atomic_load_explicit(&spans->due, memory_order_acquire) != 0;
 }
 
-/* May a span be unapplied, or (`also_due`) a change be due? */
+/* May a system call be still to be made: by anybody or (`also_due`) by the thread that has locked a
+ * stripe? */
 static inline bool sc_spans_may_be_unapplied(const struct sc_spans *spans, bool also_due)
 {
     return atomic_load_explicit(&spans->unapplied_count, memory_order_acquire) != 0 ||
@@ -210,14 +230,15 @@ static inline bool sc_spans_may_be_unapplied(const struct sc_spans *spans, bool 
 enum sc_access sc_spans_access(struct sc_spans *spans, uintptr_t address);
 enum sc_access sc_spans_least(struct sc_spans *spans, uintptr_t address, size_t size_bytes);
 
-/* May a page of the interval be unreadable because of a span, live or ended and not applied yet?
- * The inline function is the one to call: it calls the other one if it cannot decide. */
+/* May a page of the interval be unreadable because of a span, live or ended with its pages not
+ * unprotected yet? The inline function is the one to call: it calls the other one if it cannot
+ * decide. */
 bool sc_spans_may_forbid_reading_some(struct sc_spans *spans, uintptr_t address, size_t size_bytes);
 static inline bool sc_spans_may_forbid_reading(struct sc_spans *spans, uintptr_t address,
                                                size_t size_bytes);
 
-/* May the page be protected because of a span, live or ended and not applied yet? If not, and no
- * thread is applying changes, the page has the access that the program gave it. */
+/* May the page be protected because of a span, live or ended with its pages not unprotected yet? If
+ * not, and no thread is making system calls, the page has the access that the program gave it. */
 bool sc_spans_cover(struct sc_spans *spans, uintptr_t address);
 
 /* May a page of the interval still be protected because of a span, live or not? Walks all records.

@@ -5,28 +5,32 @@
 
 #include "common/poison.h"
 
-/* A piece of the span `of`: the pages from `at` to `until`, which have the same live spans on them.
- * Or they are `overridden`: another span makes any change needless, whatever else is on them. */
+/* A piece of the span `of` (a run of pages that an operation wants protected): the pages from `at`
+ * to `until`, which have the same live spans on them. Or they are `overridden`: another span makes
+ * any system call needless, whatever else is on them. */
 struct piece {
     struct sc_spans *spans;
     const struct sc_span *of;
     bool overridden;
     uintptr_t at;
     uintptr_t until;
-    enum sc_access access; /* the least that a live span allows */
-    bool applied;          /* an applied span has this access, so that the pages have it already */
+    /* the access that the pages are to have: the least that a live span allows */
+    enum sc_access access;
+    /* a span whose system call was made has this access, so that the pages have it already */
+    bool applied;
 };
 
-/* Does the other span override the piece? If it allows no more than `of`, the end of `of` changes
- * nothing. If it is applied, too, the beginning changes nothing either. Of a thousand spans on a
- * page, usually the first one decides this. */
+/* Makes the other span (a run of protected pages) any system call for the piece needless? It allows
+ * no more than the piece's span, so the end of that changes nothing; if its own system call was
+ * made, nor does the beginning. On a page with a thousand spans the first one mostly decides. */
 static bool overrides_piece(const struct sc_span *span, const struct piece *piece)
 {
     return span->access >= piece->of->access && (!piece->of->live || !span->unapplied);
 }
 
-/* Cuts the piece where the other span begins or ends, and takes that span's access into account.
- * False: the piece is overridden, and no further span matters. */
+/* Cuts the piece where the other span (a run of protected pages) begins or ends, and takes that
+ * span's access into account. Returns false if no further span matters, as this one makes a system
+ * call needless. */
 static bool narrow_piece(struct piece *piece, const struct sc_span *span)
 {
     if (sc_span_start(span) > piece->at) {
@@ -46,7 +50,8 @@ static bool narrow_piece(struct piece *piece, const struct sc_span *span)
     return !piece->overridden;
 }
 
-/* Returns the next piece of the span that is not applied. */
+/* Returns the next piece of the span (a run of protected pages) for which no system call was
+ * considered yet. If no other span lives, that is the whole rest. */
 static struct piece next_piece(struct sc_spans *spans, const struct sc_span *span)
 {
     struct piece piece = {
@@ -65,9 +70,10 @@ static struct piece next_piece(struct sc_spans *spans, const struct sc_span *spa
     return piece;
 }
 
-/* Is a system call needed for the piece? The pages of an ended span had its access, or less by
- * another span, whose own end will be applied. The pages of a new span may have less access
- * already. */
+/* Is a system call needed for the piece? For a new span (a run of protected pages), if the pages
+ * are to have its access and have not got it already by another span. For an ended one, if what is
+ * left on the pages allows more: if not, another span has the pages protected, and its own end will
+ * be seen to. */
 static bool must_apply(const struct sc_span *span, const struct piece *piece)
 {
     if (piece->overridden)
@@ -77,7 +83,8 @@ static bool must_apply(const struct sc_span *span, const struct piece *piece)
     return piece->access < span->access;
 }
 
-/* Removes the span from its stripe's list of unapplied spans. */
+/* Removes the span (a run of protected pages) from its stripe's list of those whose system call is
+ * outstanding. */
 static void unlink_unapplied(struct sc_spans *spans, uint32_t id)
 {
     uint32_t *link = &spans->unapplied[sc_spans_stripe_of(spans, sc_spans_at(spans, id))];
@@ -86,8 +93,9 @@ static void unlink_unapplied(struct sc_spans *spans, uint32_t id)
     *link = sc_spans_at(spans, id)->unapplied_next;
 }
 
-/* Removes the span from its stripe's list: no system call is needed, or the thread that has locked
- * the stripe makes it. */
+/* The span's system call is not outstanding any more: none is needed, it was made, or the thread
+ * that has locked the stripe (pages that share a lock) makes it. Corrects the counts by which
+ * readers see that nothing is left to do. */
 static void set_applied(struct sc_spans *spans, uint32_t id)
 {
     struct sc_span *span = sc_spans_at(spans, id);
@@ -101,15 +109,16 @@ static void set_applied(struct sc_spans *spans, uint32_t id)
         sc_spans_count_unreadable(&spans->unreadable, span, -1);
 }
 
-/* Records that the span's pages are no longer protected. Called without the lock: no function uses
- * the record until it is returned to the pool. */
+/* The span's pages are no longer protected. Called without the lock; the record stays until
+ * somebody with the lock returns it to the pool. */
 static void set_unused(struct sc_spans *spans, uint32_t id)
 {
     atomic_store_explicit(&sc_spans_at(spans, id)->used, false, memory_order_release);
     atomic_fetch_sub_explicit(&spans->busy, 1, memory_order_relaxed);
 }
 
-/* Finishes a span of which every part is applied. If the span has ended, frees its record. */
+/* All pieces of the span (a run of protected pages) are seen to. One that lives stays, to be ended;
+ * the record of one that has ended is freed. */
 static void finish_applying(struct sc_spans *spans, uint32_t id)
 {
     set_applied(spans, id);
@@ -119,7 +128,9 @@ static void finish_applying(struct sc_spans *spans, uint32_t id)
     sc_pool_release(&spans->pool, id);
 }
 
-/* Are all pages of the span to be unprotected, and is none of them applied yet? */
+/* Are all pages of the span (a run of protected pages) simply to be unprotected? The caller joins
+ * such spans to one system call. Not if other spans are on some pages, or some were unprotected
+ * already. */
 static bool is_to_be_unprotected(struct sc_spans *spans, const struct sc_span *span)
 {
     if (span->live || span->applied_to != sc_span_start(span))
@@ -129,8 +140,9 @@ static bool is_to_be_unprotected(struct sc_spans *spans, const struct sc_span *s
            must_apply(span, &piece);
 }
 
-/* Extends the change over adjacent pages of the following spans in the list: operations on
- * neighbouring pages often end together. Such a span stays unapplied until its turn comes. */
+/* Extends the system call, which unprotects pages, over adjoining pages of the next spans (runs of
+ * protected pages) in the list: operations on neighbouring pages often end together. Those spans
+ * come to their turn, and have nothing left to do. */
 static void unprotect_with_neighbours(struct sc_spans *spans, struct sc_access_change *change)
 {
     uint32_t id = sc_spans_at(spans, change->span)->unapplied_next;
@@ -147,8 +159,10 @@ static void unprotect_with_neighbours(struct sc_spans *spans, struct sc_access_c
     }
 }
 
-/* Applies one piece of the first span in the list: stores the system call that it needs. If no
- * piece is left, removes the span from the list, and frees it if it has ended. */
+/* Returns the next outstanding system call of the stripe (pages that share a lock), for the first
+ * piece of the first span (a run of protected pages) in its list. If the span has no piece left it
+ * leaves the list, and its record is freed if it has ended. The caller makes the call and comes
+ * again. */
 bool sc_spans_apply(struct sc_spans *spans, unsigned stripe, struct sc_access_change *change)
 {
     SC_ASSERT_GUARDED(&spans->pool);
@@ -170,7 +184,8 @@ bool sc_spans_apply(struct sc_spans *spans, unsigned stripe, struct sc_access_ch
     return true;
 }
 
-/* Makes the spans over which a refused change was extended be applied by themselves. */
+/* Linux has refused to unprotect the pages: the spans (runs of protected pages) over which the call
+ * was extended have to make theirs by themselves. */
 static void restart_neighbours(struct sc_spans *spans, const struct sc_access_change *change)
 {
     uintptr_t end = change->address + change->size_bytes;
@@ -183,8 +198,10 @@ static void restart_neighbours(struct sc_spans *spans, const struct sc_access_ch
     }
 }
 
-/* Handles a failed system call. A live span is left to the caller; an ended one is moved to the
- * list of refused spans. */
+/* The system call has failed (a process has a limit of mappings). If it was to protect pages, the
+ * caller ends the guard of the operation, whose id is returned. If it was to unprotect them, the
+ * span (a run of protected pages) moves to the list of refused ones, to be tried again: its pages
+ * must not stay protected. */
 uint32_t sc_spans_refuse(struct sc_spans *spans, const struct sc_access_change *change)
 {
     SC_ASSERT_GUARDED(&spans->pool);
@@ -202,7 +219,8 @@ uint32_t sc_spans_refuse(struct sc_spans *spans, const struct sc_access_change *
     return 0;
 }
 
-/* Moves the stripe's refused spans to its list of unapplied ones. */
+/* Has the refused system calls of the stripe (Linux did not unprotect the pages) tried once more.
+ */
 bool sc_spans_retry(struct sc_spans *spans, unsigned stripe)
 {
     SC_ASSERT_GUARDED(&spans->pool);
@@ -220,13 +238,16 @@ bool sc_spans_retry(struct sc_spans *spans, unsigned stripe)
 
 /* ---- what is due ---- */
 
-/* Has this thread locked the span's stripe, so that it can make the system call itself? */
+/* Has this thread locked the span's stripe (the pages that share a lock)? Then it makes the system
+ * call itself, when it has released the tracker's lock. */
 static bool is_stripe_locked(const struct sc_spans *spans, const struct sc_span *span)
 {
     return sc_spans_locked_stripes >> sc_spans_stripe_of(spans, span) & 1;
 }
 
-/* Can the span be applied by one system call, for `piece`? The span has just become unapplied. */
+/* Can one system call, for `piece`, do all that the span (a run of protected pages) needs? The span
+ * has just become outstanding. If its list has a newer head, it was there before and may be done in
+ * part. */
 static bool is_one_call(struct sc_spans *spans, uint32_t id, struct piece *piece)
 {
     const struct sc_span *span = sc_spans_at(spans, id);
@@ -236,7 +257,8 @@ static bool is_one_call(struct sc_spans *spans, uint32_t id, struct piece *piece
     return piece->until == sc_span_end(span);
 }
 
-/* Removes the span from the unapplied ones without a system call: it is due, or needs none. */
+/* The span (a run of protected pages) needs no system call, or the thread that has locked the
+ * stripe (pages that share a lock) makes it (it is due): nobody else is to look for it. */
 static void remove_unapplied(struct sc_spans *spans, uint32_t id)
 {
     unsigned stripe = sc_spans_stripe_of(spans, sc_spans_at(spans, id));
@@ -245,8 +267,9 @@ static void remove_unapplied(struct sc_spans *spans, uint32_t id)
         sc_spans_changed_stripes &= ~(UINT64_C(1) << stripe);
 }
 
-/* Makes the beginning of a span due: its system call is stored in due_begun. If none is needed, the
- * span is applied at once. */
+/* A span (a run of protected pages) began in a stripe (pages that share a lock) that this thread
+ * has locked: keeps its system call for the thread to make. If none is needed the span is done. One
+ * that needs several calls, or comes second in the stripe, is left outstanding, as others are. */
 void sc_spans_begin_due(struct sc_spans *spans, uint32_t id)
 {
     struct sc_span *span = sc_spans_at(spans, id);
@@ -262,8 +285,10 @@ void sc_spans_begin_due(struct sc_spans *spans, uint32_t id)
     remove_unapplied(spans, id);
 }
 
-/* Makes the end of a span due, if its stripe is locked: several ends are then applied by one system
- * call. If a span began while the stripe is locked, its beginning is applied after this end. */
+/* A span (a run of protected pages) ended in a stripe (pages that share a lock) that this thread
+ * has locked: lists its system call for the thread to make, several together. Not if the span's own
+ * beginning still waits there, if it needs several calls, or if other spans leave the pages
+ * protected in part: then it stays outstanding. If no call is needed at all its record is freed. */
 void sc_spans_end_due(struct sc_spans *spans, uint32_t id)
 {
     struct sc_span *span = sc_spans_at(spans, id);
@@ -291,6 +316,8 @@ void sc_spans_end_due(struct sc_spans *spans, uint32_t id)
     atomic_store_explicit(&spans->due_ended[stripe], id, memory_order_release);
 }
 
+/* Returns the stripes (sets of pages that share a lock) that a thread had better lock before it
+ * ends operations of the stream. Some may be missing, which costs time alone. */
 uint64_t sc_spans_stripes_of_stream(const struct sc_spans *spans, uint32_t stream)
 {
     return atomic_load_explicit(&spans->stream_stripes[stream % 64], memory_order_relaxed);
@@ -298,7 +325,9 @@ uint64_t sc_spans_stripes_of_stream(const struct sc_spans *spans, uint32_t strea
 
 /* ---- applying what is due, without the tracker's lock ---- */
 
-/* Extends the change over adjacent pages of the following spans in the list. */
+/* Extends the system call, which unprotects pages, over those of the next due (left to the thread
+ * that has locked the stripe) spans (runs of protected pages) in the list, as long as they adjoin.
+ */
 static void extend_over_neighbours(struct sc_spans *spans, struct sc_access_change *change)
 {
     uint32_t id = sc_spans_at(spans, change->span)->unapplied_next;
@@ -313,8 +342,9 @@ static void extend_over_neighbours(struct sc_spans *spans, struct sc_access_chan
     }
 }
 
-/* Stores the next due change. Ends come before the beginning, since the new span may be on the same
- * pages. */
+/* Returns the next system call that the thread which has locked the stripe (pages that share a
+ * lock) is to make. Ends come first, since the new span (a run of protected pages) may be on the
+ * same pages. */
 bool sc_spans_next_due(struct sc_spans *spans, unsigned stripe, struct sc_access_change *change)
 {
     uint32_t id = atomic_load_explicit(&spans->due_ended[stripe], memory_order_relaxed);
@@ -329,8 +359,8 @@ bool sc_spans_next_due(struct sc_spans *spans, unsigned stripe, struct sc_access
     return true;
 }
 
-/* Removes the first due span from the stripe's list and returns it, if it lies within the change.
- * 0: the change has no more. */
+/* A due (left to the thread that has locked the stripe) system call was made or has failed: takes
+ * the first span (a run of protected pages) that it covers out of the stripe's list; 0: no more. */
 static uint32_t pop_due_end(struct sc_spans *spans, unsigned stripe,
                             const struct sc_access_change *change)
 {
@@ -342,8 +372,8 @@ static uint32_t pop_due_end(struct sc_spans *spans, unsigned stripe,
     return id;
 }
 
-/* Records that the span's end was applied. Its record waits in `applied` for a thread that holds
- * the tracker's lock. */
+/* The pages of an ended span (a run of protected pages) were unprotected, without the tracker's
+ * lock. Lists its record, for a thread that has the lock to return it to the pool. */
 static void set_applied_without_lock(struct sc_spans *spans, uint32_t id)
 {
     struct sc_span *span = sc_spans_at(spans, id);
@@ -356,8 +386,9 @@ static void set_applied_without_lock(struct sc_spans *spans, uint32_t id)
                                                   memory_order_relaxed));
 }
 
-/* Removes the due beginning of a span, if the change is one. A change that makes pages accessible
- * is an end. Returns whether it was a beginning. */
+/* A due (left to the thread that has locked the stripe) system call was made or has failed: if it
+ * was the beginning of a span (it does not give all access), nothing is due for it any more.
+ * Returns whether it was. */
 static bool pop_due_beginning(struct sc_spans *spans, unsigned stripe,
                               const struct sc_access_change *change)
 {
@@ -368,8 +399,9 @@ static bool pop_due_beginning(struct sc_spans *spans, unsigned stripe,
     return true;
 }
 
-/* Clears the stripe's bits if no end is due there any more. Only the thread that has locked the
- * stripe adds ends. */
+/* Clears the stripe's bits, by which others see that a thread has still to unprotect pages there,
+ * if it has not. Nobody else adds ends: the thread has locked the stripe (pages that share a lock).
+ */
 static void clear_due_stripe(struct sc_spans *spans, unsigned stripe)
 {
     if (atomic_load_explicit(&spans->due_ended[stripe], memory_order_relaxed))
@@ -378,8 +410,9 @@ static void clear_due_stripe(struct sc_spans *spans, unsigned stripe)
     atomic_store_explicit(&spans->due_streams[stripe], 0, memory_order_release);
 }
 
-/* Removes what was due for the change: the beginning, or all ended spans that lie within it
- * (extend_over_neighbours). */
+/* The thread that has locked the stripe (pages that share a lock) has made the system call: nothing
+ * is left to do for what it covered, the beginning of a span (a run of protected pages) or the ends
+ * of several. */
 void sc_spans_note_applied(struct sc_spans *spans, unsigned stripe,
                            const struct sc_access_change *change)
 {
@@ -390,8 +423,9 @@ void sc_spans_note_applied(struct sc_spans *spans, unsigned stripe,
     clear_due_stripe(spans, stripe);
 }
 
-/* Makes ended spans unapplied again whose due system call has failed, to be tried later with
- * others. False: the change is a beginning. */
+/* The system call has failed. The ended spans (runs of protected pages) that it covered become
+ * outstanding like others, to be tried later. False: it was the beginning of a span, which the
+ * caller gives up. */
 bool sc_spans_postpone(struct sc_spans *spans, unsigned stripe,
                        const struct sc_access_change *change)
 {
@@ -408,8 +442,8 @@ bool sc_spans_postpone(struct sc_spans *spans, unsigned stripe,
     return true;
 }
 
-/* Frees the records of spans whose end was applied without the lock. Takes the whole list at once,
- * as other threads add to it. */
+/* Returns records to the pool whose pages were unprotected without the lock. Takes the whole list
+ * at once, as other threads add to it. */
 void sc_spans_free_applied(struct sc_spans *spans)
 {
     if (atomic_load_explicit(&spans->applied, memory_order_relaxed) == 0)

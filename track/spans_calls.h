@@ -24,16 +24,20 @@ enum { SC_SPANS_STRIPES = 64, SC_SPANS_AREA_BYTES = 2 << 20, SC_SPANS_AREAS_MAX 
 void sc_spans_set_stripes(struct sc_spans *spans, uintptr_t start, size_t size_bytes,
                           size_t striped_bytes);
 
-/* Is the page in another stripe than 0? */
+/* Is the page in another stripe (set of pages that share a lock) than 0, the one of all other
+ * memory? */
 bool sc_spans_have_stripe(const struct sc_spans *spans, uintptr_t address);
 
-/* Returns the stripes of the interval's first and last page as bits. */
+/* Returns the stripes (sets of pages that share a lock) of the interval's first and last page, as
+ * bits. */
 uint64_t sc_spans_stripe_bits(const struct sc_spans *spans, uintptr_t address, size_t size_bytes);
 
-/* Returns stripes in which spans of the stream live; a hint that may miss some. */
+/* Returns stripes (sets of pages that share a lock) in which pages are protected for operations of
+ * the stream; a hint that may miss some. */
 uint64_t sc_spans_stripes_of_stream(const struct sc_spans *spans, uint32_t stream);
 
-/* The stream's bit in sets of streams of 64 bits. Several streams share a bit. */
+/* The stream's bit in sets of streams, which have 64 bits. Several streams share a bit, so a set
+ * may mean more streams than were put in. */
 static inline uint64_t sc_spans_stream_bit(uint32_t stream)
 {
     return UINT64_C(1) << stream % 64;

@@ -1,4 +1,5 @@
-/* What the files that make up the spans (track/spans*.c) share, and no others. */
+/* What the files that record which pages are to be protected (track/spans*.c) share, and no others.
+ */
 
 /* Terms (docs/glossary.md):
  *   apply: to make the system calls that bring pages into line with the spans
@@ -33,16 +34,17 @@ static inline unsigned sc_spans_stripe_of(const struct sc_spans *spans, const st
     return sc_spans_stripe(spans, sc_span_start(span));
 }
 
-/* Makes the span unapplied from its first page on, even if some of its pages were applied already.
- */
+/* Makes the span unapplied (its system call is still to be made) from its first page on, even if
+ * that was made for some of its pages. */
 void sc_spans_set_unapplied(struct sc_spans *spans, uint32_t id);
 
-/* Clears the stripe's bits if none of its spans is unapplied or refused. */
+/* Clears the stripe's bits, by which threads see that there are system calls to be made, if none of
+ * its spans is unapplied or refused. */
 void sc_spans_clear_stripe(struct sc_spans *spans, unsigned stripe);
 
-/* Make a span due that has just become unapplied because it began, or ended and left the grid. Do
- * nothing unless the thread has locked the span's stripe and one system call, or none, is enough.
- */
+/* Make the calling thread responsible for the system call of a span that has just begun, or ended
+ * and left the grid (the span is due instead of unapplied). Do nothing unless the thread has locked
+ * the span's stripe and one system call, or none, is enough. */
 void sc_spans_begin_due(struct sc_spans *spans, uint32_t id);
 void sc_spans_end_due(struct sc_spans *spans, uint32_t id);
 

@@ -9,7 +9,8 @@
 
 static struct sc_depot stacks;
 
-/* Looks the stack up, and stores it if it is new. */
+/* Returns the id of the call stack, which is stored if it is new. Most calls come from few places,
+ * so the look-up finds it mostly. A long stack is cut. 0: no frames, or no room. */
 uint32_t sc_stacks_put(void *const *frames, unsigned count)
 {
     if (count == 0)
@@ -26,6 +27,7 @@ uint32_t sc_stacks_put(void *const *frames, unsigned count)
     return sc_depot_publish(&stacks, fresh, count);
 }
 
+/* Returns how many frames the stack has, and where they lie. They stay for ever. */
 unsigned sc_stacks_get(uint32_t id, void *const **frames)
 {
     if (!id)
@@ -40,8 +42,8 @@ struct renaming {
     uint64_t word;
 };
 
-/* Replaces the frames of one stored stack. Returns true, which ends the walk, if the question was
- * only whether there is any such frame and there is. */
+/* Replaces the return addresses of one stored stack that lie in a closed module. With word 0 it
+ * only tells whether there is one, and ends the walk with it. */
 static bool replace_frames(struct sc_depot_record *record, void *context)
 {
     const struct renaming *renaming = context;
@@ -58,6 +60,8 @@ static bool replace_frames(struct sc_depot_record *record, void *context)
     return any && !renaming->word;
 }
 
+/* A module is closed: replaces its return addresses in all stored stacks by words that name the
+ * module (sc_closed_modules_note). */
 bool sc_stacks_replace_frames(uintptr_t start, uintptr_t end, uint64_t word)
 {
     return sc_depot_visit(&stacks, replace_frames, &(struct renaming){start, end, word});

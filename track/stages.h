@@ -38,7 +38,8 @@ struct sc_stages {
     uint64_t ends[SC_STAGES_MAX + 1];
 };
 
-/* Notes the number of an operation of the stage. Stage 0: the operation belongs to no stage. */
+/* Notes the number of an operation of the stage (of the work of whose end one node tells the host).
+ * Stage 0: the operation belongs to no stage. */
 static inline void sc_stages_note(struct sc_stages *stages, unsigned stage, uint64_t number)
 {
     stages->broken |= stage && number != stages->last + 1;
@@ -47,7 +48,8 @@ static inline void sc_stages_note(struct sc_stages *stages, unsigned stage, uint
 }
 
 /* Makes each number in `ends` cover the earlier stages as well. To be called when all operations of
- * the launch are noted. If the stages are broken, all become 0. */
+ * the launch are noted. If the stages are broken (other threads' operations have numbers in
+ * between), all become 0. */
 static inline void sc_stages_close(struct sc_stages *stages)
 {
     stages->ends[0] = 0;

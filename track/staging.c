@@ -13,8 +13,9 @@ enum {
     TRIES_MAX = 4
 };
 
-/* Returns how many slots the next block has: as many as all before it together. To have the driver
- * register a block takes as long as a hundred snapshots, while threads wait for the driver. */
+/* How many slots (places of snapshots) does the next block have? As many as all before it together,
+ * so that there are few blocks: to have the driver register one takes as long as a hundred
+ * snapshots, while threads wait for the driver. */
 static size_t next_block_slots(const struct sc_slot_list *list)
 {
     size_t bytes = list->bytes < NEXT_MAX_BYTES ? list->bytes : NEXT_MAX_BYTES;
@@ -22,11 +23,15 @@ static size_t next_block_slots(const struct sc_slot_list *list)
     return count < SLOTS_MIN ? SLOTS_MIN : count;
 }
 
+/* How many bytes may all slots (places of snapshots) of this size have? Of large ones twice as
+ * many. */
 static size_t most_bytes(const struct sc_slot_list *list)
 {
     return (size_t)SC_STAGING_CLASS_MAX << (list->slot_bytes > MIDDLE_BYTES);
 }
 
+/* Adds a slot (the place of a snapshot) at the end of the list, for one that the device may still
+ * read. */
 static void append_slot(struct sc_slot_list *list, struct sc_slot *slot)
 {
     slot->next = NULL;
@@ -37,6 +42,8 @@ static void append_slot(struct sc_slot_list *list, struct sc_slot *slot)
     list->last = slot;
 }
 
+/* Adds a free slot (the place of a snapshot) in front of the list: it is taken next, while it is in
+ * the processor's cache. */
 static void prepend_slot(struct sc_slot_list *list, struct sc_slot *slot)
 {
     slot->next = list->first;
@@ -45,6 +52,8 @@ static void prepend_slot(struct sc_slot_list *list, struct sc_slot *slot)
         list->last = slot;
 }
 
+/* Initialises the memory for snapshots, without any yet. Slots have a few sizes; the largest size
+ * is that of the largest snapshot. */
 void sc_staging_init(struct sc_staging *staging, struct sc_order *order, size_t snapshot_max_bytes)
 {
     static const size_t sizes[SC_STAGING_CLASSES] = {SMALL_BYTES, MIDDLE_BYTES, 64 << 10, SIZE_MAX};
@@ -65,7 +74,8 @@ static unsigned class_of(const struct sc_staging *staging, size_t size_bytes)
     return size_class;
 }
 
-/* Checks the limit of the class. */
+/* How large is the next block whose slots (places of snapshots) hold snapshots of this size? False:
+ * there may be no more of them, or no slot is so large. */
 bool sc_staging_next_block(const struct sc_staging *staging, size_t size_bytes,
                            struct sc_staging_block *block)
 {
@@ -79,7 +89,8 @@ bool sc_staging_next_block(const struct sc_staging *staging, size_t size_bytes,
     return list->bytes + block->bytes <= most_bytes(list);
 }
 
-/* Cuts the block into slots, and adds them to the list of their class. */
+/* The caller has memory that the device can read: cuts it into slots (places of snapshots), and
+ * adds them to the list of their size. */
 void sc_staging_add(struct sc_staging *staging, const struct sc_staging_block *block, void *memory,
                     struct sc_slot *records)
 {
@@ -93,6 +104,7 @@ void sc_staging_add(struct sc_staging *staging, const struct sc_staging_block *b
     list->bytes += block->bytes;
 }
 
+/* Takes the first slot (the place of a snapshot) out of the list, which is not empty. */
 static struct sc_slot *pop_slot(struct sc_slot_list *list)
 {
     struct sc_slot *slot = list->first;
@@ -104,13 +116,15 @@ static struct sc_slot *pop_slot(struct sc_slot_list *list)
     return slot;
 }
 
-/* Is the slot's last operation complete, so that the slot may be written? */
+/* Is the operation that last read the slot (the place of a snapshot) complete, so that the slot may
+ * be written? A slot without a stream was never read. */
 static inline bool is_complete(const struct sc_slot *slot)
 {
     return !slot->ticket.stream || sc_order_complete(slot->staging->order, &slot->ticket);
 }
 
-/* Drops the slot's reference to its stream, if it has one. */
+/* The slot's last operation is complete: its stream's id, which the ticket (stream and number)
+ * names, may be given to another one. */
 static void release_stream(struct sc_slot *slot)
 {
     if (slot->has_stream)
@@ -118,8 +132,8 @@ static void release_stream(struct sc_slot *slot)
     slot->has_stream = false;
 }
 
-/* Takes a slot that is no longer read out of the list. Slots that are still read are moved to the
- * end. */
+/* Takes a slot (the place of a snapshot) out of the list that the device no longer reads; NULL: the
+ * first few are all still read. Those move to the end, where their turn comes later. */
 static struct sc_slot *pop_complete_slot(struct sc_slot_list *list)
 {
     for (unsigned tries = 0; list->first && tries < TRIES_MAX; tries++) {
@@ -133,7 +147,8 @@ static struct sc_slot *pop_complete_slot(struct sc_slot_list *list)
     return NULL;
 }
 
-/* Returns false unless all slots of the block are free and read by no operation. */
+/* Removes a block, whose memory the caller wants to free. Returns false, having done nothing,
+ * unless all of its slots (places of snapshots) are free and no longer read. */
 bool sc_staging_remove(struct sc_staging *staging, const struct sc_slot *records, size_t bytes)
 {
     struct sc_slot_list *list = &staging->classes[records->size_class];
@@ -156,14 +171,16 @@ bool sc_staging_remove(struct sc_staging *staging, const struct sc_slot *records
     return true;
 }
 
-/* Counts slots that are given out. Called under the lock only; the count is read without it. */
+/* Counts the slots (places of snapshots) that are given out. Changes under the lock only; whoever
+ * frees the memory reads it without. */
 static void count_taken(struct sc_staging *staging, int by)
 {
     unsigned taken = atomic_load_explicit(&staging->taken, memory_order_relaxed);
     atomic_store_explicit(&staging->taken, taken + (unsigned)by, memory_order_release);
 }
 
-/* Takes the smallest free slot that is large enough; a larger one rather than none. */
+/* Takes a free slot (the place of a snapshot) for a snapshot of this size: the smallest that is
+ * large enough, and a larger one rather than none. */
 struct sc_slot *sc_staging_take(struct sc_staging *staging, size_t size_bytes)
 {
     struct sc_slot *slot = NULL;
@@ -175,7 +192,8 @@ struct sc_slot *sc_staging_take(struct sc_staging *staging, size_t size_bytes)
     return slot;
 }
 
-/* Adds the slot to the list of its class: in front, or at the end if its operation is not complete.
+/* Gives the slot (the place of a snapshot) back to the list of its size: in front, or at the end if
+ * the device may still read it. Then it keeps its stream's id from being given to another stream.
  */
 static void add_to_list(struct sc_slot *slot, bool complete)
 {
@@ -193,6 +211,8 @@ static void add_to_list(struct sc_slot *slot, bool complete)
     count_taken(slot->staging, -1); /* last: then the record may be freed */
 }
 
+/* Gives back the slot (the place of a snapshot) of an operation, which the device may still read.
+ */
 void sc_staging_release(struct sc_slot *slot, const struct sc_ticket *ticket)
 {
     slot->ticket = *ticket;
@@ -201,21 +221,23 @@ void sc_staging_release(struct sc_slot *slot, const struct sc_ticket *ticket)
 
 /* ---- what streams keep ---- */
 
+/* Returns where the stream keeps a slot (the place of a snapshot) of this size for its next
+ * snapshot. */
 static _Atomic(struct sc_slot *) *kept_by(struct sc_order *order, uint32_t stream, unsigned c)
 {
     return &sc_order_stream(order, stream)->kept_slots[c];
 }
 
-/* Are there slots of this class enough that a stream may keep one? */
-/* May a stream keep a slot of this class without taking it from others: are some free, or may a
- * block be added? */
+/* May a stream keep a slot (the place of a snapshot) of this size without taking it from others:
+ * are some free, or may a block be added? */
 static bool can_spare(const struct sc_slot *slot)
 {
     const struct sc_slot_list *list = &slot->staging->classes[slot->size_class];
     return list->first || list->bytes + SC_STAGING_BLOCK_BYTES <= most_bytes(list);
 }
 
-/* Makes the stream keep the slot, if it keeps none. Returns false if it keeps another one. */
+/* Has the stream keep the slot (the place of a snapshot). Returns false if it keeps another one:
+ * threads without the lock take and set it, too. */
 static bool set_kept(_Atomic(struct sc_slot *) *kept, struct sc_slot *slot)
 {
     struct sc_slot *none = NULL;
@@ -223,20 +245,25 @@ static bool set_kept(_Atomic(struct sc_slot *) *kept, struct sc_slot *slot)
                                                    memory_order_relaxed);
 }
 
-/* May the stream keep a slot of this class, and keeps none? */
+/* May the stream keep a slot (the place of a snapshot) of this size? Not if it keeps one, nor if it
+ * is removed: nobody would take the slot. */
 static inline bool may_keep(struct sc_stream *stream, const struct sc_slot *slot)
 {
     return !atomic_load_explicit(&stream->kept_slots[slot->size_class], memory_order_relaxed) &&
            !stream->removed && can_spare(slot);
 }
 
+/* Gives back a slot (the place of a snapshot) that was taken and that no operation has read since:
+ * its last ticket (stream and number) holds. */
 void sc_staging_put_back(struct sc_slot *slot)
 {
     struct sc_ticket unused = slot->ticket;
     sc_staging_release(slot, &unused);
 }
 
-/* Releases a slot. If the device has read it already, the stream keeps it for its next copy. */
+/* Gives back the slot (the place of a snapshot) of an operation. If the device has read it, the
+ * stream keeps it for its next snapshot, where it is still in the cache and found without the lock.
+ */
 void sc_staging_release_to_stream(struct sc_slot *slot, const struct sc_ticket *ticket)
 {
     struct sc_stream *stream = sc_order_stream(slot->staging->order, ticket->stream);
@@ -247,8 +274,9 @@ void sc_staging_release_to_stream(struct sc_slot *slot, const struct sc_ticket *
     add_to_list(slot, complete);
 }
 
-/* Takes the slot that the stream keeps. It may be of another context's staging memory. Then it is
- * put back, unless the stream has got another one meanwhile; in that rare case it is lost. */
+/* Takes the slot (the place of a snapshot) of this size that the stream keeps, without the lock;
+ * NULL: none. It may be of another context's memory, which the device cannot read here: then the
+ * stream gets it back, unless it has another one by now (the slot is lost then, which is rare). */
 struct sc_slot *sc_staging_take_kept(struct sc_staging *staging, uint32_t stream, size_t size_bytes)
 {
     unsigned c = class_of(staging, size_bytes);
@@ -266,7 +294,8 @@ struct sc_slot *sc_staging_take_kept(struct sc_staging *staging, uint32_t stream
     return NULL;
 }
 
-/* Makes the stream keep a free slot for its next copy, in place of the one that was taken. */
+/* The stream's slot (the place of a snapshot) was taken for a snapshot: has it keep another free
+ * one for the next snapshot. */
 void sc_staging_refill_kept(const struct sc_slot *slot, uint32_t id)
 {
     struct sc_staging *staging = slot->staging;
@@ -280,6 +309,8 @@ void sc_staging_refill_kept(const struct sc_slot *slot, uint32_t id)
         sc_staging_put_back(next);
 }
 
+/* Gives back the slots (places of snapshots) that a stream keeps: it is about to be removed, or
+ * slots are wanting. */
 void sc_staging_release_kept(struct sc_order *order, uint32_t stream)
 {
     for (unsigned c = 0; c < SC_STAGING_CLASSES; c++) {
@@ -290,12 +321,15 @@ void sc_staging_release_kept(struct sc_order *order, uint32_t stream)
     }
 }
 
+/* Slots are wanting, or the memory ends: gives back those that all streams keep. */
 void sc_staging_release_all_kept(struct sc_order *order)
 {
     for (uint32_t id = 1; id < sc_pool_first_unused(&order->streams); id++)
         sc_staging_release_kept(order, id);
 }
 
+/* The memory for snapshots ends: gives back what streams keep, and lets go of the streams that
+ * slots (places of snapshots) name. */
 void sc_staging_end(struct sc_staging *staging)
 {
     sc_staging_release_all_kept(staging->order);

@@ -72,8 +72,11 @@ struct sc_slot_list {
 struct sc_staging {
     struct sc_order *order;
     struct sc_slot_list classes[SC_STAGING_CLASSES];
-    _Atomic unsigned taken; /* how many slots are given out, or kept by streams */
-    unsigned wanting;       /* how often no slot was free */
+    /* how many slots (places for snapshots) are given out, or kept by streams for their next
+     * snapshot */
+    _Atomic unsigned taken;
+    /* how often no slot was free; what streams keep is called in only every so many times */
+    unsigned wanting;
 };
 
 /* Initialises staging memory without slots, for snapshots of up to `snapshot_max_bytes`. Slots of
@@ -104,11 +107,12 @@ bool sc_staging_remove(struct sc_staging *staging, const struct sc_slot *records
 /* Takes a slot of at least this size whose last operation is complete; NULL: none is free. */
 struct sc_slot *sc_staging_take(struct sc_staging *staging, size_t size_bytes);
 
-/* Releases a slot. `ticket`: the operation that reads it; the ticket's stream keeps its id until
- * that operation is complete. */
+/* Releases a slot (the place of a snapshot). `ticket`: the operation that reads it; the ticket's
+ * stream keeps its id until that operation is complete. */
 void sc_staging_release(struct sc_slot *slot, const struct sc_ticket *ticket);
 
-/* Releases a slot that was taken and that no operation reads. */
+/* Releases a slot (the place of a snapshot) that was taken for an operation which was not issued.
+ */
 void sc_staging_put_back(struct sc_slot *slot);
 
 /* Releases a slot as sc_staging_release does, but the ticket's stream may keep the slot for its
@@ -120,12 +124,12 @@ void sc_staging_release_to_stream(struct sc_slot *slot, const struct sc_ticket *
 struct sc_slot *sc_staging_take_kept(struct sc_staging *staging, uint32_t stream,
                                      size_t size_bytes);
 
-/* Has the stream keep a free slot of the same size as this one for its next snapshot, unless it
- * keeps one already. */
+/* The stream's slot was taken for a snapshot: has the stream keep another free one of this size for
+ * its next snapshot, unless it keeps one already. */
 void sc_staging_refill_kept(const struct sc_slot *slot, uint32_t stream);
 
-/* Release the slots that one stream keeps, which is about to be removed; or those of all streams,
- * because slots are wanting. */
+/* Release the slots that one stream keeps for its next snapshots, as it is about to be removed; or
+ * those of all streams, because no slot is free. */
 void sc_staging_release_kept(struct sc_order *order, uint32_t stream);
 void sc_staging_release_all_kept(struct sc_order *order);
 

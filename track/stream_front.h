@@ -37,9 +37,11 @@ enum sc_ties {
      * stream is a blocking one, or the legacy stream of a context that has or had a blocking one.
      * Whether such work is left on the legacy stream is told by sc_order_is_tied. */
     SC_TIE_KIND = 1,
-    SC_TIE_DUE = 2,    /* what its context was told to wait for and the stream has not joined yet */
+    /* what its context was told to wait for and the stream has still to come after */
+    SC_TIE_DUE = 2,
     SC_TIE_JOINED = 4, /* what the stream itself has waited for */
-    /* No such work; but there are signals, so a record of an event also takes a number. */
+    /* Nothing that the call comes after. But the device may tell the host something unseen (a
+     * signal) anywhere in the process, so the record of an event also takes a number. */
     SC_TIE_SIGNALS = 8,
 };
 

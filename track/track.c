@@ -28,6 +28,8 @@ enum { RETIRE_BATCH = 256 };
 
 struct sc_track sc_track;
 
+/* Initialises all parts of the tracker: order, operations, held memory, graphs, events, device
+ * memory. Debug builds check from now on that the parts are used under its lock. 0 or -ENOMEM. */
 int sc_track_init(struct sc_track *track)
 {
     track->lock = (struct sc_brief_lock){0};
@@ -45,6 +47,8 @@ int sc_track_init(struct sc_track *track)
     return 0;
 }
 
+/* Opens a scope: takes the tracker's lock, and gives out its parts, which are valid until
+ * sc_track_leave. */
 struct sc_track_scope sc_track_enter(struct sc_track *track) SC_UNFOLLOWED
 {
     lock(track);
@@ -58,18 +62,24 @@ struct sc_track_scope sc_track_enter(struct sc_track *track) SC_UNFOLLOWED
                                    .allocations = &track->allocations};
 }
 
+/* Closes a scope. What the caller changed may be of interest to free(), which looks at one word
+ * without the lock: that is set before the lock is released. */
 void sc_track_leave(const struct sc_track_scope *scope) SC_UNFOLLOWED
 {
     publish_watch(scope->track);
     unlock(scope->track);
 }
 
+/* Sets two options before the first stream is known: whether device memory is watched, and whether
+ * pages stay protected until the program has waited (strict=1). */
 void sc_track_start(struct sc_track *track, bool watches_device, bool guards_until_known)
 {
     track->front.watches_device = watches_device;
     track->inflight.guard_until_known = guards_until_known;
 }
 
+/* In a forked child nothing is in flight, and the lock may be held by a thread that is gone. So
+ * free() is to look no further. */
 void sc_track_ignore_libc(struct sc_track *track)
 {
     atomic_store(&track->front.libc_watch, 0);
@@ -77,6 +87,7 @@ void sc_track_ignore_libc(struct sc_track *track)
 
 /* ---- streams and order ---- */
 
+/* Adds a stream with its handle and device, which views read without the lock. */
 uint32_t sc_track_add_stream(struct sc_track *track, enum sc_stream_kind kind, uint32_t context,
                              uintptr_t handle, int device)
 {
@@ -90,6 +101,8 @@ uint32_t sc_track_add_stream(struct sc_track *track, enum sc_stream_kind kind, u
     return id;
 }
 
+/* Removes a stream whose handle is destroyed. The slots (places of snapshots) that it keeps for its
+ * next snapshots go back first. */
 void sc_track_remove_stream(struct sc_track *track, uint32_t stream)
 {
     lock(track);
@@ -98,7 +111,8 @@ void sc_track_remove_stream(struct sc_track *track, uint32_t stream)
     unlock(track);
 }
 
-/* Begins a call on a stream that may come after work of other streams. */
+/* Begins a call on a stream that may come after work of other streams, under the lock. A blocking
+ * stream for which the legacy stream has nothing new needs none of that. */
 static __attribute__((noinline)) void begin_call_locked(struct sc_track *track, uint32_t stream,
                                                         struct sc_order_call *call)
 {
@@ -109,6 +123,8 @@ static __attribute__((noinline)) void begin_call_locked(struct sc_track *track, 
     unlock(track);
 }
 
+/* Begins a call of the driver's on the stream. A stream that comes after its own work alone, as
+ * most do, has nothing to note: then the call is left as not begun (stream 0). */
 void sc_track_begin_call(struct sc_track *track, uint32_t stream, struct sc_order_call *call)
 {
     call->stream = 0;
@@ -116,6 +132,8 @@ void sc_track_begin_call(struct sc_track *track, uint32_t stream, struct sc_orde
         begin_call_locked(track, stream, call);
 }
 
+/* Returns the point (work issued so far) of all that a call under way comes after, or of the stream
+ * if the call needed no beginning. */
 struct sc_point sc_track_call_point(struct sc_track *track, uint32_t stream,
                                     const struct sc_order_call *call)
 {
@@ -125,6 +143,7 @@ struct sc_point sc_track_call_point(struct sc_track *track, uint32_t stream,
     return point;
 }
 
+/* Ends the call, unless it needed no beginning (stream 0). */
 void sc_track_end_call(struct sc_track *track, struct sc_order_call *call, bool issued)
 {
     if (!call->stream)
@@ -134,7 +153,8 @@ void sc_track_end_call(struct sc_track *track, struct sc_order_call *call, bool 
     unlock(track);
 }
 
-/* Returns the point of the stream, of its context's legacy stream, or of the whole context. */
+/* Returns the point (work issued so far) that a synchronise of this kind waits for: of the stream,
+ * of its context's legacy stream (with the blocking streams), or of the whole context. */
 static struct sc_point point_locked(struct sc_track *track, uint32_t stream, enum sc_scope scope)
     SC_REQUIRES(*track)
 {
@@ -147,7 +167,9 @@ static struct sc_point point_locked(struct sc_track *track, uint32_t stream, enu
     return sc_order_point(&track->order, stream);
 }
 
-/* Without the lock, if the wait is for one stream that has joined no other. */
+/* Answers without the lock if the wait is for one stream that has joined no other: its point (work
+ * issued so far) is a number. A wait for the legacy stream (SC_SCOPE_LEGACY) by a stream of another
+ * kind covers the blocking streams as well. */
 struct sc_point sc_track_sync_point(struct sc_track *track, uint32_t stream, enum sc_scope scope)
 {
     struct sc_point point;
@@ -173,6 +195,8 @@ void sc_track_note_stream_wait(struct sc_track *track, uint32_t stream, uint32_t
     unlock(track);
 }
 
+/* For an event whose point (work issued so far) has a clock (numbers of several streams):
+ * references to clocks are counted under the tracker's lock, so the copy is made there. */
 static __attribute__((noinline)) void event_point_locked(struct sc_track *track, uintptr_t event,
                                                          struct sc_point *point)
 {
@@ -182,6 +206,8 @@ static __attribute__((noinline)) void event_point_locked(struct sc_track *track,
     unlock(track);
 }
 
+/* Returns what a wait for the event waits for. Most events stand for a number of one stream, and
+ * the tracker's lock is not taken. */
 struct sc_point sc_track_event_point(struct sc_track *track, uintptr_t event)
 {
     struct sc_point point;
@@ -190,15 +216,17 @@ struct sc_point sc_track_event_point(struct sc_track *track, uintptr_t event)
     return point;
 }
 
-/* Does the host know all of the event's point to be done? It does if it knows all work of the
- * stream, and the point is only a number of the stream. Other points also stand for what the stream
- * had joined when the event was recorded. */
+/* Does the host know all of the event's point (work issued so far) to be done? Told without the
+ * lock, and only if the point is a number of a stream all of whose work is known done. Other points
+ * also stand for what the stream had joined when the event was recorded. */
 static bool is_all_known(struct sc_track *track, const struct sc_point *point)
 {
     return point->stream && !point->legacy && !point->joined &&
            sc_order_is_all_known(&track->order, point->stream);
 }
 
+/* The host is about to wait for the event. What the host knows already is not looked at again after
+ * the wait: then an empty point (work issued so far) is stored. */
 void sc_track_event_work(struct sc_track *track, uintptr_t event, struct sc_point *point,
                          struct sc_behind *behind)
 {
@@ -209,7 +237,8 @@ void sc_track_event_work(struct sc_track *track, uintptr_t event, struct sc_poin
         *point = (struct sc_point){0};
 }
 
-/* Such an event is the common case: compares its number with what the host knows of the stream. */
+/* Asked by waits for an event, of which the most find nothing new: compares the event's number with
+ * what the host knows of the stream, under the event's lock alone. */
 bool sc_track_known_event(struct sc_track *track, uintptr_t event, struct sc_event_number *number)
 {
     return sc_events_get_simple(&track->events, event, number) &&
@@ -218,8 +247,10 @@ bool sc_track_known_event(struct sc_track *track, uintptr_t event, struct sc_eve
                                     memory_order_acquire);
 }
 
-/* Retires what is known done, of the stream or with 0 of all. It does so in batches, so that no
- * thread waits long for the lock after a synchronise that ends a hundred thousand operations. */
+/* Forgets the operations that are known done, of the stream or with 0 of all. Between batches the
+ * lock is released, so that no thread waits long for it after a synchronise that ends a hundred
+ * thousand operations. `retiring` tells others meanwhile that what the host knows may be in flight
+ * still by the records. */
 static void retire_in_batches(struct sc_track *track, uint32_t stream, struct sc_ops *overwritten)
     SC_REQUIRES(*track)
 {
@@ -233,7 +264,9 @@ static void retire_in_batches(struct sc_track *track, uint32_t stream, struct sc
     publish_watch(track);
 }
 
-/* Stores the results of the last comparisons, and makes the next ones. */
+/* Stores the results of the comparisons made last, and makes the next ones, without the lock: to
+ * compare a source with its snapshot takes long. Until they are made the thread counts as holding a
+ * lock of the library's, since others wait for it. */
 static __attribute__((noinline)) void end_and_begin_comparisons(struct sc_track *track,
                                                                 const struct sc_point *point,
                                                                 struct sc_comparisons *comparisons)
@@ -248,6 +281,9 @@ static __attribute__((noinline)) void end_and_begin_comparisons(struct sc_track 
     sc_library_lock_leave();
 }
 
+/* Before the host's wait is noted: compares the large sources of operations that end with it, a few
+ * at a time, until none is left. Sources that are compared now need not be compared under the lock
+ * later. */
 void sc_track_compare_sources(struct sc_track *track, const struct sc_point *point,
                               struct sc_comparisons *comparisons)
 {
@@ -259,9 +295,11 @@ void sc_track_compare_sources(struct sc_track *track, const struct sc_point *poi
     while (comparisons->count && sc_comparisons_may_be_needed(&track->order, point));
 }
 
-/* Ends all operations that the point covers, since the host has waited for them. If the point is of
- * one stream, only that stream has operations to retire, unless another thread is still retiring
- * what the point leaves out because the host knows it already. */
+/* Ends all operations that the point (work issued so far) covers, since the host has waited for
+ * them. Only the point's stream has operations to forget if the point is of one stream, unless
+ * another thread is still forgetting what the point leaves out because the host knows it already.
+ * Where a wait of unseen end (one that no call tells the end of) is over, the pages of operations
+ * behind it are protected from now on. */
 void sc_track_note_known(struct sc_track *track, struct sc_point *point,
                          const struct sc_comparisons *comparisons, struct sc_ops *overwritten)
 {
@@ -284,6 +322,8 @@ void sc_track_note_known(struct sc_track *track, struct sc_point *point,
     unlock(track);
 }
 
+/* Returns the waits of unseen end (waits for the host, of which no call tells the end) that are
+ * before work issued now. Mostly there are none in the process, and the lock is not taken. */
 struct sc_unseen_mark sc_track_find_unseen_before(struct sc_track *track, uint32_t stream,
                                                   const struct sc_point *after)
 {
@@ -296,6 +336,8 @@ struct sc_unseen_mark sc_track_find_unseen_before(struct sc_track *track, uint32
     return behind;
 }
 
+/* Releases a point (work issued so far). One without a clock (what was waited for on other streams)
+ * holds no reference. */
 void sc_track_release_point(struct sc_track *track, struct sc_point *point)
 {
     if (!point->joined)
@@ -305,8 +347,9 @@ void sc_track_release_point(struct sc_track *track, struct sc_point *point)
     unlock(track);
 }
 
-/* Begins the record of an event on a stream that may have joined others. Unless the stream is a
- * legacy one among blocking ones, the record is no work, and its call ends at once. */
+/* Begins the record of an event on a stream that may come after others, and takes the point (work
+ * issued so far) that the event will stand for. On a legacy stream among blocking ones the record
+ * is work, whose call lasts until the driver has answered; elsewhere it is none and ends here. */
 static __attribute__((noinline)) void begin_record_locked(struct sc_track *track, uint32_t stream,
                                                           struct sc_order_call *call,
                                                           struct sc_point *point)
@@ -319,6 +362,9 @@ static __attribute__((noinline)) void begin_record_locked(struct sc_track *track
     unlock(track);
 }
 
+/* Takes the point (work issued so far) that the event will stand for, before the driver is called.
+ * A stream that has joined no other has a number for a point, and the call needs no end (stream 0).
+ */
 void sc_track_begin_record(struct sc_track *track, uint32_t stream, struct sc_order_call *call,
                            struct sc_point *point)
 {
@@ -327,6 +373,8 @@ void sc_track_begin_record(struct sc_track *track, uint32_t stream, struct sc_or
         begin_record_locked(track, stream, call, point);
 }
 
+/* Ends the call of a record that is work, when the driver has answered. Others have ended in
+ * begin_record_locked. */
 void sc_track_end_record(struct sc_track *track, struct sc_order_call *call, bool issued)
 {
     if (!call->stream)
@@ -336,6 +384,8 @@ void sc_track_end_record(struct sc_track *track, struct sc_order_call *call, boo
     unlock(track);
 }
 
+/* sc_track_set_event for an event that has no record yet, or where a point (work issued so far) has
+ * a clock (what was waited for on other streams): clocks are counted under the tracker's lock. */
 static __attribute__((noinline)) void set_event_locked(struct sc_track *track, uintptr_t event,
                                                        struct sc_point *point)
 {
@@ -344,14 +394,17 @@ static __attribute__((noinline)) void set_event_locked(struct sc_track *track, u
     unlock(track);
 }
 
+/* The driver has recorded the event: it stands for the point (work issued so far) from now on. */
 void sc_track_set_event(struct sc_track *track, uintptr_t event, struct sc_point *point)
 {
     if (!sc_events_set_plain(&track->events, event, point))
         set_event_locked(track, event, point);
 }
 
-/* Does a wait for the event order nothing? That can be told without the lock if its point has no
- * clock, and the stream is no legacy stream among blocking ones, where a wait is work. */
+/* Is it clear, without the lock, that a wait for the event orders nothing, since the host knows all
+ * of it to be done? Not on a legacy stream among blocking ones: there the wait is work, and others
+ * come after it. Nor if the point (work issued so far) has a clock (what was waited for on other
+ * streams), which needs the lock. */
 static bool is_known_without_lock(struct sc_track *track, uint32_t stream, uintptr_t event)
 {
     struct sc_point point;
@@ -360,10 +413,10 @@ static bool is_known_without_lock(struct sc_track *track, uint32_t stream, uintp
            sc_order_point_is_known(&track->order, &point);
 }
 
-/* Stores what the event stands for, before the driver makes a stream wait for it. A wait for an
- * event that was never recorded orders nothing. If another thread records the event again
- * meanwhile, the stream waits for the former record or for a later one, which comes after the
- * former one if it is on the same stream. */
+/* Notes what the event stands for, before the driver makes a stream wait for it. A wait for an
+ * event that was never recorded orders nothing, nor does one for what the host knows. If another
+ * thread records the event again meanwhile on the same stream, the wait covers at least what is
+ * noted here. */
 void sc_track_begin_wait(struct sc_track *track, uint32_t stream, uintptr_t event,
                          struct sc_wait *wait)
 {
@@ -383,8 +436,9 @@ void sc_track_begin_wait(struct sc_track *track, uint32_t stream, uintptr_t even
     unlock(track);
 }
 
-/* If the event was recorded anew meanwhile, on another stream, the call did not wait for what was
- * noted. */
+/* The driver has answered: the stream comes after what was noted. Not if another thread has
+ * recorded the event on another stream meanwhile: then nobody knows which record the driver waits
+ * for. */
 void sc_track_end_wait(struct sc_track *track, struct sc_wait *wait, bool issued)
 {
     if (!wait->call.stream)
@@ -397,7 +451,9 @@ void sc_track_end_wait(struct sc_track *track, struct sc_wait *wait, bool issued
     unlock(track);
 }
 
-/* Retains the operations up to `number`, which are complete. */
+/* A query of the device has shown that the stream's operations up to `number` are complete. That
+ * orders nothing: they are kept until the host has waited, but are no longer protected. Queries of
+ * two threads may come in either order. */
 void sc_track_note_complete(struct sc_track *track, uint32_t stream, uint64_t number)
 {
     SC_TRACE("complete stream number", stream, number);
@@ -419,6 +475,7 @@ static struct sc_stream *stream_of(struct sc_track *track, uint32_t stream)
     return sc_order_stream(&track->order, stream);
 }
 
+/* Returns what reports say of a stream, read without the lock. The id's record never moves. */
 struct sc_stream_view sc_track_stream(struct sc_track *track, uint32_t id)
 {
     const struct sc_stream *stream = stream_of(track, id);
@@ -431,37 +488,46 @@ struct sc_stream_view sc_track_stream(struct sc_track *track, uint32_t id)
     };
 }
 
+/* The number of the stream's last operation, read without the lock. */
 uint64_t sc_track_issued(struct sc_track *track, uint32_t stream)
 {
     return sc_order_issued(&track->order, stream);
 }
 
+/* Has the device finished the operation, as far as was asked? That orders nothing. */
 bool sc_track_is_complete(struct sc_track *track, const struct sc_ticket *ticket)
 {
     return sc_order_complete(&track->order, ticket);
 }
 
+/* Has the host waited for the operation, or for something after it? */
 bool sc_track_is_known_done(struct sc_track *track, const struct sc_ticket *ticket)
 {
     return sc_order_known_done(&track->order, ticket);
 }
 
+/* Would a wait for the stream teach the host nothing? */
 bool sc_track_is_all_known(struct sc_track *track, uint32_t stream)
 {
     return sc_order_is_all_known(&track->order, stream);
 }
 
+/* May the stream's next call come after other streams' work, for one of these reasons (ties)? Asked
+ * without the lock. */
 bool sc_track_is_tied(struct sc_track *track, uint32_t stream, unsigned ties)
 {
     return sc_order_is_tied(&track->order, stream, ties);
 }
 
+/* Would a wait for the context teach the host nothing, so that its end need not be noted? Waits of
+ * unseen end have still to be looked at, so not while there are any. */
 bool sc_track_is_context_known(struct sc_track *track, uint32_t legacy)
 {
     return sc_unseen_none_is_open(&track->order.unseen) &&
            sc_order_is_context_known(&track->order, legacy);
 }
 
+/* Do pages stay protected until the program has waited, and not only until the copy is complete? */
 bool sc_track_guards_until_known(struct sc_track *track)
 {
     return track->inflight.guard_until_known;
@@ -469,8 +535,8 @@ bool sc_track_guards_until_known(struct sc_track *track)
 
 /* ---- operations ---- */
 
-/* Finds the operations that conflict with `info`. Those on device memory are searched for under the
- * lock only if one may overlap. */
+/* Finds the operations that conflict with `info`. On device memory there are mostly none at the
+ * address, which is told without the lock. */
 void sc_track_conflicts(struct sc_track *track, const struct sc_op_info *info, bool awaited,
                         struct sc_ops *conflicts)
 {
@@ -484,8 +550,8 @@ void sc_track_conflicts(struct sc_track *track, const struct sc_op_info *info, b
     unlock(track);
 }
 
-/* Counts operations as not watched whose sources could not be copied, and so will not be compared.
- */
+/* Counts, for the report, operations whose sources could not be copied (no memory): an overwrite
+ * beside their protected pages would be missed. */
 static void count_uncompared(struct sc_track *track)
 {
     struct sc_unwatched *uncompared = &track->inflight.uncompared;
@@ -496,15 +562,18 @@ static void count_uncompared(struct sc_track *track)
     *uncompared = (struct sc_unwatched){0, 0};
 }
 
+/* Records the operation. If there is no memory for that, nothing will release its slots (copies of
+ * the source in staging memory), so they are released here. */
 static void add_op(struct sc_track *track, struct sc_op_info *info, struct sc_ops *overwritten)
 {
     if (!sc_inflight_add(&track->inflight, info, overwritten))
         sc_source_copies_release_slots(info);
 }
 
-/* Compares the source of an equal operation between two uses of the lock, without holding it.
- * Meanwhile the thread counts as holding a lock of the library's, so that no signal handler stops
- * it. */
+/* An equal operation is about to be replaced: compares its large source without holding the lock,
+ * which others would wait for. The thread counts as holding a lock of the library's meanwhile, so
+ * that no signal handler stops it while others wait for the comparison. With `copy` the snapshot is
+ * taken over at once, and the result has no other use. */
 __attribute__((noinline)) void sc_track_compare_equal(struct sc_track *track,
                                                       const struct sc_op_info *info,
                                                       struct sc_simple_copy *copy)
@@ -527,8 +596,8 @@ __attribute__((noinline)) void sc_track_compare_equal(struct sc_track *track,
     sc_library_lock_leave();
 }
 
-/* Gives the operation its number, and looks for conflicts that came between the judgement before
- * the call and now. */
+/* Gives the operation its number, and records it. Another thread may have issued something between
+ * the search for conflicts before the call and now, so the search is made again. */
 static void issue_locked(struct sc_track *track, struct sc_op_info *info, struct sc_issued *issued)
     SC_REQUIRES(*track)
 {
@@ -538,8 +607,9 @@ static void issue_locked(struct sc_track *track, struct sc_op_info *info, struct
     add_op(track, info, &issued->overwritten);
 }
 
-/* Records the operations of the call. Large sources of equal operations are compared before the
- * lock is taken. */
+/* Records the operations of a call that the driver has accepted. Large sources of equal operations
+ * are compared before the lock is taken, as that takes long. The call has not begun (stream 0) if
+ * its stream comes after its own work alone. */
 void sc_track_issue(struct sc_track *track, struct sc_order_call *call, struct sc_op_info *infos,
                     unsigned count, struct sc_issued *issued)
 {
@@ -563,6 +633,8 @@ void sc_track_issue(struct sc_track *track, struct sc_order_call *call, struct s
 
 /* ---- kernels ---- */
 
+/* Is the address in the list already? Kernels often have one address twice among their parameters.
+ */
 static bool lists_byte(const struct sc_kernel_host *host, uintptr_t address)
 {
     for (unsigned i = 0; i < host->count; i++)
@@ -571,7 +643,9 @@ static bool lists_byte(const struct sc_kernel_host *host, uintptr_t address)
     return false;
 }
 
-/* Keeps each address once, with a digest of the flags there. */
+/* Keeps the addresses among a kernel's parameters that lie in pinned or registered memory, each
+ * once. The digest of a small range (host memory known to the driver) there tells later whether the
+ * kernel has set a flag (a word by which it tells the host how far it has come). */
 void sc_track_find_kernel_host(struct sc_track *track, const uintptr_t *addresses, unsigned count,
                                struct sc_kernel_host *host)
 {
@@ -590,6 +664,9 @@ void sc_track_find_kernel_host(struct sc_track *track, const uintptr_t *addresse
     unlock(track);
 }
 
+/* Before a launch that has addresses of host memory: compares the sources of copies there for the
+ * last time, since the kernel may correctly write them. A range (host memory known to the driver)
+ * without such copies is left out. */
 void sc_track_seal_for_kernel(struct sc_track *track, const struct sc_kernel_host *host,
                               const struct sc_op_info *later, struct sc_ops *overwritten)
 {
@@ -604,7 +681,8 @@ void sc_track_seal_for_kernel(struct sc_track *track, const struct sc_kernel_hos
     unlock(track);
 }
 
-/* Gives all operations the ticket of the first one, which gets a number here if it has none. */
+/* Records the operations of one call, as of a graph's launch, all with the ticket (stream and
+ * number) of the first one. No wait can end one of them before the others. */
 void sc_track_issue_one(struct sc_track *track, struct sc_op_info *infos, unsigned count)
 {
     SC_OPS(unused);

@@ -54,8 +54,9 @@ struct sc_simple_copy {
     int32_t thread;
 };
 
-/* Returns true if the copy is simple: finds its range, and takes a slot for its snapshot, which the
- * caller fills unless is_filled. Returns false, having done nothing, if it is not. */
+/* Returns true if the copy is simple (of pinned memory, with nothing in flight that conflicts):
+ * finds its range, and takes a slot for its snapshot, which the caller fills unless is_filled.
+ * Returns false, having done nothing, if it is not. */
 bool sc_track_begin_simple_copy(struct sc_track *track, struct sc_staging *staging,
                                 struct sc_simple_copy *copy) SC_EXCLUDES(*track);
 

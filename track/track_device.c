@@ -8,6 +8,8 @@
 
 #include "common/poison.h"
 
+/* The driver has handed out device memory: earlier operations at the address were of a former
+ * owner. */
 void sc_track_device_allocated(struct sc_track *track, uintptr_t address, size_t size_bytes,
                                uint32_t context, uint32_t origin)
 {
@@ -17,7 +19,8 @@ void sc_track_device_allocated(struct sc_track *track, uintptr_t address, size_t
     unlock(track);
 }
 
-/* The free is recorded only if the block is still the one that was freed. */
+/* The driver has answered a free of device memory. The free is recorded as an operation only if the
+ * block is still the one that was freed: another thread may have been given the memory by now. */
 void sc_track_device_end_free(struct sc_track *track, const struct sc_allocation *allocation,
                               bool freed, struct sc_op_info *info)
 {
@@ -30,6 +33,7 @@ void sc_track_device_end_free(struct sc_track *track, const struct sc_allocation
     unlock(track);
 }
 
+/* Is the address in the list already? A kernel often has one twice. */
 static bool is_among(const uintptr_t *addresses, unsigned count, uintptr_t address)
 {
     for (unsigned i = 0; i < count; i++)
@@ -38,8 +42,9 @@ static bool is_among(const uintptr_t *addresses, unsigned count, uintptr_t addre
     return false;
 }
 
-/* Is a kernel with this address judged as a user of the memory there? Not if the block is so small
- * that it may hold flags. */
+/* Is a kernel that has this address judged as a user of the memory there? Not if the block is so
+ * small that it may hold flags (words that kernels poll and set). Where no block is known, only if
+ * something is in flight there. */
 static bool is_held_against_kernels_locked(struct sc_track *track, uintptr_t address)
     SC_REQUIRES(*track)
 {
@@ -49,6 +54,8 @@ static bool is_held_against_kernels_locked(struct sc_track *track, uintptr_t add
                       : sc_inflight_may_overlap_on_device(&track->inflight, address, 1);
 }
 
+/* Leaves in the list the addresses among a kernel's parameters that may matter: in a known block or
+ * where something is in flight, each once. */
 unsigned sc_track_device_keep_known(struct sc_track *track, uintptr_t *addresses, unsigned count)
 {
     unsigned kept = 0;

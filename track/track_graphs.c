@@ -14,7 +14,8 @@
 
 /* ---- what graphs name ---- */
 
-/* Returns the allocation with which the use's bytes are freed: its range. Of size 0: not known. */
+/* Returns the allocation with which the bytes of the use are freed: the range (host memory known to
+ * the driver) in which they lie. Of size 0: not known. */
 static struct sc_graph_bounds range_bounds(struct sc_track *track, const struct sc_graph_use *use)
 {
     struct sc_graph_bounds bounds = {0};
@@ -26,6 +27,8 @@ static struct sc_graph_bounds range_bounds(struct sc_track *track, const struct 
     return bounds;
 }
 
+/* A node of a graph uses memory: notes that, with the allocation by whose free the graph is found.
+ */
 void sc_track_graph_add(struct sc_track *track, uintptr_t handle, const struct sc_graph_use *use,
                         const struct sc_graph_extra *extra)
 {
@@ -36,7 +39,9 @@ void sc_track_graph_add(struct sc_track *track, uintptr_t handle, const struct s
     unlock(track);
 }
 
-/* Skips nodes that free memory. A block that is known with the same size stays, with its origin. */
+/* A launch allocates the memory of its nodes: what was in flight at the addresses is over. A block
+ * that is known with the same size stays, with the call that made it. Nodes that free memory are
+ * left out. */
 void sc_track_note_graph_allocations(struct sc_track *track, uint32_t exec, uint32_t context,
                                      uint32_t origin)
 {
@@ -55,7 +60,8 @@ void sc_track_note_graph_allocations(struct sc_track *track, uint32_t exec, uint
 
 /* ---- frees ---- */
 
-/* Most memory is used by no graph, which the grids tell without the lock. */
+/* Would a launch of any graph use the memory? Most memory is in no graph, which is told without the
+ * lock. */
 bool sc_track_graph_names(struct sc_track *track, uintptr_t address, size_t size_bytes)
 {
     if (!sc_graphs_may_name(&track->graphs, address, size_bytes))
@@ -68,6 +74,9 @@ bool sc_track_graph_names(struct sc_track *track, uintptr_t address, size_t size
 
 /* ---- launches ---- */
 
+/* A launch begins, as a call that also comes after the exec's last launch, as the driver runs
+ * launches of an exec one after the other, and after events for which its nodes wait. If there is
+ * nothing of that, the call is left as not begun (stream 0). */
 void sc_track_begin_launch(struct sc_track *track, uint32_t exec, uint32_t stream,
                            struct sc_order_call *call)
 {
@@ -92,8 +101,9 @@ void sc_track_begin_launch(struct sc_track *track, uint32_t exec, uint32_t strea
     unlock(track);
 }
 
-/* Returns the operation of the run's last launch, if it is still in flight on the stream; else 0.
- */
+/* Returns the operation that the exec's last launch has recorded for this run (adjoining uses of
+ * its nodes), if it is still in flight on the stream; else 0. Not if the memory was freed: then the
+ * launch is judged anew. */
 static uint32_t find_last_run(struct sc_track *track, const struct sc_graph_use *run,
                               uint32_t stream)
 {
@@ -107,8 +117,9 @@ static uint32_t find_last_run(struct sc_track *track, const struct sc_graph_use 
     return run->freed ? 0 : sc_inflight_find_equal(&track->inflight, &key);
 }
 
-/* Makes the operations unjudged that notifiers of the exec notify of: the host may learn that they
- * are done, and it is not known when. */
+/* Other threads' work got numbers among those of the launch, so it is not known which of its
+ * operations the nodes tell the host of. The host may learn of their end at any time, so they are
+ * not judged, and unprotected. */
 static void unjudge_notified_ops(struct sc_track *track, uint32_t exec, uint32_t stream)
 {
     const struct sc_exec *known = &sc_graphs_at(&track->graphs, exec)->exec;
@@ -121,8 +132,9 @@ static void unjudge_notified_ops(struct sc_track *track, uint32_t exec, uint32_t
     }
 }
 
-/* Returns what the host knows when a node has notified it of all stages up to this one. `before`:
- * the point before the launch. */
+/* Returns what the host knows when a node has told it that all work up to this stage (the work of
+ * whose end one node tells the host) is done. `before`: the point before the launch, if no
+ * operation is of these stages. */
 static struct sc_point point_of_stage(const struct sc_point *before, const struct sc_stages *stages,
                                       unsigned stage)
 {
@@ -133,8 +145,8 @@ static struct sc_point point_of_stage(const struct sc_point *before, const struc
     return point;
 }
 
-/* Sets the points of the events that the launch records. Each event stands for the stages that all
- * nodes recording it notify of (event->stands). */
+/* The launch is recorded: sets what the events stand for that its nodes record. If several nodes
+ * record one, it stands for what all of them tell of. */
 void sc_track_note_launch_records(struct sc_track *track, uint32_t exec, struct sc_point *point,
                                   const struct sc_stages *stages)
 {
@@ -153,8 +165,9 @@ void sc_track_note_launch_records(struct sc_track *track, uint32_t exec, struct 
     unlock(track);
 }
 
-/* Issues the run's operation of the last launch again. Returns false if it is gone, has changed, or
- * conflicts with another one. */
+/* Issues the operation of the last launch again, with a new ticket (stream and number). Returns
+ * false if something about it has to be looked at: it is gone, was made by another call, is ordered
+ * less or more surely, conflicts with other work, or its pages or source have changed. */
 static bool issue_run_again(struct sc_track *track, const struct sc_relaunch *launch,
                             const struct sc_graph_use *run)
 {
@@ -178,7 +191,9 @@ static bool issue_run_again(struct sc_track *track, const struct sc_relaunch *la
     return true;
 }
 
-/* Stops at the first run that cannot be issued again; the caller continues from there. */
+/* The short way to record a launch of an exec on the stream of its last one: its operations get new
+ * tickets (stream and number), in order. Stops at the first for which that does not do; the caller
+ * issues the rest. Only if there is no rest is the launch noted here. */
 void sc_track_relaunch(struct sc_track *track, struct sc_relaunch *launch)
 {
     lock(track);

@@ -35,8 +35,8 @@ struct sc_stages;
 struct SC_LOCK sc_track;
 extern struct sc_track sc_track; /* the process's own */
 
-/* Adds a use to the graph (sc_graphs_add), with the range that contains it as the allocation with
- * which it is freed. */
+/* Adds a use (what a node does with one piece of memory) to the graph (sc_graphs_add), with the
+ * range around it as the allocation with which it is freed. */
 void sc_track_graph_add(struct sc_track *track, uintptr_t handle, const struct sc_graph_use *use,
                         const struct sc_graph_extra *extra) SC_EXCLUDES(*track);
 

@@ -12,21 +12,23 @@
 
 enum { DROPPED_AT_ONCE = 64 };
 
-/* Does the request come too early for this operation, by the caller's rule? */
+/* Does the call that takes memory away hurt this operation? The caller may have a rule of its own
+ * (`hurts`). */
 static bool comes_too_early_for(const struct sc_deallocation *request, const struct sc_op *op)
 {
     return !request->hurts || request->hurts(&op->info);
 }
 
-/* Need the hold not wait for the operation? If the device reads a snapshot, the memory need not
- * stay. The driver's own memory stays all the same: to give it back would make the driver wait. */
+/* May the memory go back before the operation is done? If the device reads a snapshot of it, yes.
+ * The driver's own memory stays all the same: to give it back would make the driver wait. */
 static bool is_exempt_from_wait(const struct sc_hold *hold, const struct sc_op_info *info)
 {
     return sc_ops_is_copied(info) && !sc_hold_is_drivers(hold->kind);
 }
 
-/* Has the hold wait for all operations of the request. Returns false if the hold has no room for
- * all of them. */
+/* Makes the hold (the kept memory) wait for the operations of the request. Kernels, which only may
+ * use it, are left out if the request says so. Returns false if there is no room for all: the hold
+ * would end too early. */
 static bool require_ops(struct sc_track *track, const struct sc_deallocation *request, uint32_t id)
 {
     struct sc_hold *hold = sc_holds_at(&track->holds, id);
@@ -42,8 +44,9 @@ static bool require_ops(struct sc_track *track, const struct sc_deallocation *re
     return true;
 }
 
-/* Makes the request's hold, which waits for every operation in flight on its memory. Returns false
- * if no hold was made. */
+/* Keeps the memory of the request until every operation in flight on it is done. Returns false if
+ * that is not possible, for want of memory or beyond the option max_held: then the caller waits.
+ * Kinds that keep no memory do not count. */
 static bool make_hold(struct sc_track *track, struct sc_deallocation *request)
 {
     struct sc_holds *holds = &track->holds;
@@ -65,8 +68,9 @@ static bool make_hold(struct sc_track *track, struct sc_deallocation *request)
     return true;
 }
 
-/* Makes a hold of the kind SC_HOLD_WAIT, which waits for the operations. If it has no room for all
- * of them, no hold is made. */
+/* An early access is about to wait for the operations: makes a hold of a kind that keeps no memory,
+ * and whose end wakes the thread. Without room for all of the operations none is made, since it
+ * would end too early. */
 void sc_track_add_wait(struct sc_track *track, const struct sc_ops *ops,
                        struct sc_deallocation *request)
 {
@@ -88,7 +92,9 @@ void sc_track_add_wait(struct sc_track *track, const struct sc_ops *ops,
     unlock(track);
 }
 
-/* Drops the operations on the request's memory; with complete_only only complete ones. */
+/* Forgets the operations on the request's memory, which will be another owner's; with
+ * `complete_only` only those that are complete. A few at a time, since the index must not change
+ * during a walk. */
 static void drop_ops(struct sc_track *track, const struct sc_deallocation *request,
                      bool complete_only)
 {
@@ -108,6 +114,8 @@ static void drop_ops(struct sc_track *track, const struct sc_deallocation *reque
     } while (count == DROPPED_AT_ONCE);
 }
 
+/* The driver hands out this memory: what is in flight there was a former owner's, and is forgotten.
+ * Memory that is registered again (`again`) is valid for graphs that use it. */
 void sc_track_note_allocated(struct sc_track *track, uintptr_t address, size_t size_bytes,
                              bool again)
 {
@@ -120,8 +128,9 @@ void sc_track_note_allocated(struct sc_track *track, uintptr_t address, size_t s
     unlock(track);
 }
 
-/* Removes the range of memory that goes back to the driver when the hold ends. Another thread may
- * end the hold at any time, and a range at the address is a new one then. */
+/* The memory goes back to the driver when the hold (memory kept after a free) ends, which another
+ * thread may do at any time after this: so its range is removed now. A range at the address is a
+ * new one after that. */
 static void remove_range_of_hold(struct sc_track *track, const struct sc_deallocation *request)
 {
     uint32_t range = sc_grid_find_at_locked(&track->inflight.range_grid, request->address);
@@ -129,10 +138,10 @@ static void remove_range_of_hold(struct sc_track *track, const struct sc_dealloc
         sc_inflight_remove_range(&track->inflight, range);
 }
 
-/* Finds the operations that are to be judged. Sets *to_be_held if one of the operations has to be
- * waited for. Returns whether there are operations that are not judged. If only bytes between an
- * operation's rows are taken away, that is not judged. They are held all the same, since their
- * pages are protected together with the rows. */
+/* Finds the operations that the call hurts, for the report. Sets *to_be_held if the memory has to
+ * be kept for one of them. Returns whether there are others: of unknown order, or of which only
+ * gaps between rows are taken away. Those are kept as well, since their pages are protected
+ * together with the rows. */
 static bool find_judged(struct sc_track *track, struct sc_deallocation *request, bool *to_be_held)
 {
     const struct sc_shape taken = {request->address, request->size_bytes, request->size_bytes, 1};
@@ -148,8 +157,10 @@ static bool find_judged(struct sc_track *track, struct sc_deallocation *request,
     return has_others;
 }
 
-/* Makes a hold, if one is asked for, and drops the operations unless they stay or the caller has to
- * wait. The order of the steps matters: the hold is made while the operations are known. */
+/* A call takes memory away: finds what is in flight there, keeps the memory for it if that is asked
+ * for, and forgets the operations, unless the memory stays or the caller has to wait. The hold
+ * (memory kept after a free) is made first, while the operations are known. Graphs that use the
+ * memory are told; `settles` means that nothing is kept for them. */
 void sc_track_deallocate(struct sc_track *track, struct sc_deallocation *request)
 {
     bool to_be_held = false;
@@ -176,6 +187,8 @@ void sc_track_deallocate(struct sc_track *track, struct sc_deallocation *request
     unlock(track);
 }
 
+/* Is anything known of the memory: an operation in flight, a range, or a hold (memory kept after a
+ * free)? */
 bool sc_track_overlaps(struct sc_track *track, uintptr_t address, size_t size_bytes)
 {
     lock(track);
@@ -186,8 +199,8 @@ bool sc_track_overlaps(struct sc_track *track, uintptr_t address, size_t size_by
     return found;
 }
 
-/* Drops complete operations on the memory, which launches have used after it was freed. The next
- * owner of the memory must not be reported because of them. */
+/* Held memory is about to go back: forgets complete operations that launches have made there after
+ * the free. The next owner must not be reported because of them. */
 static void drop_complete_ops(struct sc_track *track, const struct sc_release *release)
 {
     const struct sc_deallocation all = {.address = release->address,
@@ -196,7 +209,8 @@ static void drop_complete_ops(struct sc_track *track, const struct sc_release *r
         drop_ops(track, &all, /*complete_only*/ true);
 }
 
-/* Copies the members of the hold, since the lock is released on return. */
+/* Hands out the oldest hold whose memory can go back, as a copy, since its record may change when
+ * the lock is released. */
 struct sc_release sc_track_take_ready(struct sc_track *track, uint64_t after_age)
 {
     struct sc_release release = {0};
@@ -216,6 +230,8 @@ struct sc_release sc_track_take_ready(struct sc_track *track, uint64_t after_age
     return release;
 }
 
+/* Is memory in the interval kept by a hold (memory kept after a free) of this kind? Mostly there is
+ * none, which is told without the lock. */
 bool sc_track_is_held(struct sc_track *track, uintptr_t address, size_t size_bytes, unsigned mask)
 {
     if (!sc_holds_may_overlap(&track->holds, address, size_bytes ? size_bytes : 1))

@@ -30,8 +30,9 @@ struct sc_track_parts {
     struct sc_exempt_pages *exempt_pages;
     const struct sc_blocks *range_blocks;   /* addresses where ranges are or were */
     const struct sc_blocks *guarded_blocks; /* addresses where pages were ever protected */
-    const _Atomic uint32_t *busy_spans;     /* spans that live, or whose end is unapplied */
-    const uintptr_t *page_mask;             /* the size of a page - 1 */
+    /* how many runs of pages are protected, or still to be unprotected */
+    const _Atomic uint32_t *busy_spans;
+    const uintptr_t *page_mask; /* the size of a page - 1 */
 };
 extern const struct sc_track_parts sc_track_parts;
 

@@ -26,12 +26,13 @@
 
 #include "common/poison.h"
 
-/* LOOK_FOR_KEPT_EVERY: streams' kept slots are called in only every so many times, since that walks
- * all streams. */
+/* LOOK_FOR_KEPT_EVERY: the slots that streams keep for their next snapshot are called in only every
+ * so many times, since that walks all streams. */
 enum { FORGOTTEN_FOR_SLOT_MAX = 16, LOOK_FOR_KEPT_EVERY = 64 };
 
-/* Takes a slot. If none is free, and no block may be added, snapshots of complete operations are
- * given up. */
+/* Takes a slot (a place for a snapshot) for the source. If none is free and memory may still be
+ * added, stores how much, for the caller to add. Else calls in the slots that streams keep, now and
+ * then, and at last forgets complete operations, whose slots are free then. */
 static struct sc_slot *take_slot(struct sc_track *track, struct sc_staging *staging,
                                  const struct sc_slot_source *source,
                                  struct sc_staging_block *missing)
@@ -55,9 +56,9 @@ static struct sc_slot *take_slot(struct sc_track *track, struct sc_staging *stag
     return slot;
 }
 
-/* May an operation in flight write the source? In a range, any operation that writes counts, since
- * that is a quick test. Operations in no range mostly use other memory, so their bytes are
- * compared. */
+/* May an operation in flight write the source, so that a snapshot might have the wrong bytes? In a
+ * range (host memory known to the driver) any operation that writes counts, which is quickly told.
+ * Operations in no range mostly use other memory, so their bytes are compared. */
 static bool is_written(struct sc_track *track, const struct sc_slot_source *source)
 {
     struct sc_inflight *inflight = &track->inflight;
@@ -67,7 +68,8 @@ static bool is_written(struct sc_track *track, const struct sc_slot_source *sour
            sc_inflight_is_written(inflight, source->range, source->shape);
 }
 
-/* First tries the slot that the stream has kept, which needs no lock. */
+/* Takes a slot (the place of a snapshot) for a snapshot of the source; the stream's own needs no
+ * lock. -EBUSY: something in flight may write the source, so it has not its final bytes yet. */
 int sc_track_take_slot(struct sc_track *track, struct sc_staging *staging,
                        const struct sc_slot_source *source, struct sc_slot **slot,
                        struct sc_staging_block *missing)
@@ -91,15 +93,16 @@ int sc_track_take_slot(struct sc_track *track, struct sc_staging *staging,
 
 /* ---- simple copies ---- */
 
-/* Does nothing in flight write the range, so that nothing conflicts with a read of it? */
+/* Does nothing in flight write the range (host memory known to the driver), or memory in no range?
+ * Then nothing conflicts with a read of it. */
 static bool has_no_writer(struct sc_inflight *inflight, const struct sc_range *range)
 {
     return !(atomic_load_explicit(&range->writer_count, memory_order_relaxed) |
              atomic_load_explicit(&inflight->nowhere->writer_count, memory_order_relaxed));
 }
 
-/* Are all operations in flight, in the range or in no range, of the copy's own stream, so that none
- * conflicts with a copy to the host? */
+/* Are all operations in flight, in the range (host memory known to the driver) or in no range, of
+ * the copy's own stream? Then they are in its order, and none conflicts. */
 static bool has_only_ops_of_stream(struct sc_inflight *inflight, const struct sc_range *range,
                                    uint32_t stream)
 {
@@ -107,7 +110,9 @@ static bool has_only_ops_of_stream(struct sc_inflight *inflight, const struct sc
            !sc_inflight_may_conflict(inflight->nowhere, true, stream);
 }
 
-/* Returns the pinned range of the host's side, if the other side is device memory; else NULL. */
+/* Returns the pinned memory of the copy's host side; NULL: the copy is not simple. Its other side
+ * has to be device memory, so it must not lie where host memory is or was, and there must be no
+ * managed memory, which has addresses of both. */
 static inline const struct sc_range *find_pinned(struct sc_track *track,
                                                  struct sc_simple_copy *copy)
 {
@@ -121,13 +126,15 @@ static inline const struct sc_range *find_pinned(struct sc_track *track,
                : NULL;
 }
 
+/* May the host read the memory without a system call that copes with unreadable pages? */
 static inline bool may_be_read_directly(const struct sc_range *range)
 {
     return atomic_load_explicit(&range->snapshots, memory_order_acquire) == SC_SNAPSHOTS_PLAIN;
 }
 
-/* Compares the source of an equal earlier copy without the lock, and takes over its snapshot if the
- * source is unchanged: to compare a large source takes less time than to copy it. */
+/* An equal copy is in flight, of a large source: compares that with its snapshot, without the lock,
+ * and takes the snapshot over if they are equal. That takes less time than to copy the source
+ * again. */
 static __attribute__((noinline)) void compare_large_source(struct sc_track *track,
                                                            struct sc_simple_copy *copy)
 {
@@ -139,8 +146,8 @@ static __attribute__((noinline)) void compare_large_source(struct sc_track *trac
     sc_track_compare_equal(track, &info, copy);
 }
 
-/* Takes over the snapshot of an equal earlier copy for a small source, if the lock is free. While
- * other threads wait for the lock, it is quicker to copy the source again. */
+/* An equal copy is in flight, of a small source: takes its snapshot over if the source is
+ * unchanged. If others have the lock, it is quicker to copy the source again than to wait. */
 static void take_over_small_snapshot(struct sc_track *track, struct sc_simple_copy *copy,
                                      const struct sc_range *range)
 {
@@ -151,7 +158,9 @@ static void take_over_small_snapshot(struct sc_track *track, struct sc_simple_co
     unlock(track);
 }
 
-/* Takes over the snapshot of an equal earlier copy, or else a slot that the stream has kept. */
+/* Finds the snapshot for a copy to the device: that of an equal earlier copy (then `is_filled`), or
+ * an empty slot (the place of a snapshot) that the stream keeps. The copy has none if neither is
+ * there. */
 static void take_snapshot(struct sc_track *track, struct sc_staging *staging,
                           struct sc_simple_copy *copy, const struct sc_range *range)
 {
@@ -166,8 +175,8 @@ static void take_snapshot(struct sc_track *track, struct sc_staging *staging,
         copy->slot = sc_staging_take_kept(staging, copy->stream, copy->size_bytes);
 }
 
-/* Begins a simple copy. A copy to the host needs no slot; it is simple if nothing in flight
- * conflicts. */
+/* Can the copy go the short way: pinned memory, nothing in flight that conflicts, and for a copy to
+ * the device a snapshot? A copy to the host needs none. */
 bool sc_track_begin_simple_copy(struct sc_track *track, struct sc_staging *staging,
                                 struct sc_simple_copy *copy)
 {
@@ -181,8 +190,9 @@ bool sc_track_begin_simple_copy(struct sc_track *track, struct sc_staging *stagi
     return copy->slot;
 }
 
-/* Records a simple copy. Returns false, having done nothing, if it needs an equal one in flight and
- * there is none, or if other threads have issued something meanwhile. */
+/* Records a simple copy (of pinned memory, with no conflict). Returns false, having done nothing,
+ * if others have issued something meanwhile that may conflict, or if the record has to be made the
+ * long way: a copy without a snapshot (`slot`) needs the record of an equal earlier one. */
 static bool issue_simply(struct sc_track *track, const struct sc_simple_copy *copy,
                          struct sc_ticket *ticket, struct sc_ops *overwritten)
 {
@@ -202,6 +212,8 @@ static bool issue_simply(struct sc_track *track, const struct sc_simple_copy *co
     return done;
 }
 
+/* The driver has accepted a simple copy (of pinned memory, with no conflict): records it, or
+ * describes it for the caller to record the long way. */
 bool sc_track_issue_simple_copy(struct sc_track *track, const struct sc_simple_copy *copy,
                                 struct sc_op_info *info, struct sc_issued *issued)
 {

@@ -33,14 +33,15 @@ struct sc_stream_view sc_track_stream(struct sc_track *track, uint32_t stream);
 /* Returns the number of the stream's last operation. */
 uint64_t sc_track_issued(struct sc_track *track, uint32_t stream);
 
-/* Return whether the operation is complete; whether the host knows it to be done; whether the
- * stream has still to join a wait of its context; whether the host knows all of the stream's work
- * to be done. See the functions called sc_order_* in track/order.h. */
+/* Return whether the operation is complete; whether the host knows it to be done; whether the host
+ * knows all of the stream's work to be done. See the functions called sc_order_* in track/order.h.
+ */
 bool sc_track_is_complete(struct sc_track *track, const struct sc_ticket *ticket);
 bool sc_track_is_known_done(struct sc_track *track, const struct sc_ticket *ticket);
 bool sc_track_is_all_known(struct sc_track *track, uint32_t stream);
 
-/* Does one of these ties (enum sc_ties) bind the stream's next call? */
+/* May the stream's next call come after other work than the stream's own, for one of these reasons
+ * (enum sc_ties)? */
 bool sc_track_is_tied(struct sc_track *track, uint32_t stream, unsigned ties);
 
 /* Would the host learn nothing new from a wait for the context, of which this is the legacy stream?

@@ -9,6 +9,8 @@
 
 /* ---- presence ---- */
 
+/* Has the tracker anything of this kind? Read without the lock, so that most calls need not look
+ * further. */
 bool sc_track_has_any(struct sc_track *track, enum sc_presence what)
 {
     struct sc_inflight *inflight = &track->inflight;
@@ -25,6 +27,8 @@ bool sc_track_has_any(struct sc_track *track, enum sc_presence what)
     return true;
 }
 
+/* May anything of these kinds be in the interval? Looks into the indexes by address, without the
+ * lock. */
 bool sc_track_may_have(struct sc_track *track, unsigned what, uintptr_t address, size_t size_bytes)
 {
     struct sc_inflight *inflight = &track->inflight;
@@ -40,6 +44,8 @@ bool sc_track_may_have(struct sc_track *track, unsigned what, uintptr_t address,
             sc_grid_may_overlap(&inflight->range_grid, address, size_bytes));
 }
 
+/* Asked by each free() while copies are in flight: may anything of interest be there? The bounds of
+ * the three indexes mostly tell that there is not. */
 bool sc_track_heap_may_have(struct sc_track *track, uintptr_t address, size_t size_bytes)
 {
     if (__builtin_expect(!sc_grid_may_reach(&track->inflight.heap_grid, address, size_bytes) &&
@@ -52,6 +58,7 @@ bool sc_track_heap_may_have(struct sc_track *track, uintptr_t address, size_t si
 
 /* ---- memory ---- */
 
+/* How many operations on host memory were issued so far, for the summary. */
 uint64_t sc_track_operations(struct sc_track *track)
 {
     return atomic_load_explicit(&track->operations, memory_order_relaxed);
@@ -71,18 +78,24 @@ const struct sc_track_parts sc_track_parts = {
     .page_mask = &sc_track.inflight.guards.page_mask,
 };
 
+/* Returns the record of a graph or exec, without the lock; NULL: nothing is known of it. */
 const struct sc_graph *sc_track_graph(struct sc_track *track, uintptr_t handle, uint32_t *id)
 {
     *id = sc_graphs_find(&track->graphs, handle);
     return *id ? sc_graphs_at(&track->graphs, *id) : NULL;
 }
 
+/* Returns what only few uses of memory by nodes have (a free, a local variable), without the lock.
+ */
 const struct sc_graph_extra *sc_track_graph_extra(struct sc_track *track,
                                                   const struct sc_graph_use *use)
 {
     return sc_graphs_extra(&track->graphs, use);
 }
 
+/* Asked by calls that are made too often to look further, as changes of a signal mask: may host
+ * memory that the driver knows be near the object? One look into a set of blocks, without the lock.
+ */
 bool sc_track_range_may_be_near(struct sc_track *track, const void *object)
 {
     return sc_blocks_may_hold_one(&track->inflight.range_blocks, (uintptr_t)object);

@@ -10,20 +10,24 @@
 struct wait {
     uint32_t previous, next;
     struct sc_ticket from, until;
-    uint64_t place; /* its place among all waits that ever began, from 1; of several that count as
-                       one, the first's */
+    /* its place among all waits that ever began, from 1; of several that share this record, the
+     * first's */
+    uint64_t place;
 };
 
+/* Waits of unseen end: a stream waits for the host, and no call tells when the wait ends. */
 void sc_unseen_init(struct sc_order *order)
 {
     sc_pool_init(&order->unseen.waits, sizeof(struct wait));
 }
 
+/* Returns the record of the wait with this id. */
 static struct wait *wait_at(struct sc_order *order, uint32_t id)
 {
     return sc_pool_at(&order->unseen.waits, id);
 }
 
+/* How many waits are open: waits of streams for the host, whose end no call tells. */
 static uint32_t open_count(struct sc_order *order)
 {
     return atomic_load_explicit(&order->unseen.open, memory_order_relaxed);
@@ -53,6 +57,7 @@ static SC_CHECKER void check_list(struct sc_order *order)
     SC_ASSERT(count == order->unseen.waits.live);
 }
 
+/* Lists a wait that has begun, behind all earlier ones, and counts it as open. */
 static void append_wait(struct sc_order *order, uint32_t id)
 {
     wait_at(order, id)->previous = order->unseen.last;
@@ -61,6 +66,8 @@ static void append_wait(struct sc_order *order, uint32_t id)
     change_open_count(order, 1);
 }
 
+/* The wait is over: removes its record, and releases its stream, whose id the tickets (stream and
+ * number) name. The release comes last, as the stream's record may be another one's then. */
 static void drop_wait(struct sc_order *order, uint32_t id)
 {
     const struct wait *wait = wait_at(order, id);
@@ -75,8 +82,8 @@ static void drop_wait(struct sc_order *order, uint32_t id)
 
 /* ---- the call ---- */
 
-/* Returns the stream's latest wait if the stream has SC_UNSEEN_OF_STREAM_MAX waits already, so that
- * a further one has to share its record; else 0. */
+/* Returns the stream's latest wait if SC_UNSEEN_OF_STREAM_MAX of its waits are open, so that a
+ * further one shares that record and the list stays short; else 0. */
 static uint32_t find_to_join(struct sc_order *order, uint32_t stream)
 {
     uint32_t count = 0;
@@ -90,6 +97,8 @@ static uint32_t find_to_join(struct sc_order *order, uint32_t stream)
     return count == SC_UNSEEN_OF_STREAM_MAX ? latest : 0;
 }
 
+/* Takes the ticket (stream and number) of the stream's work before the call: what comes after it
+ * may come after the wait. */
 struct sc_ticket sc_unseen_begin(struct sc_order *order, uint32_t stream)
 {
     SC_ASSERT_GUARDED(&order->streams);
@@ -98,7 +107,8 @@ struct sc_ticket sc_unseen_begin(struct sc_order *order, uint32_t stream)
     return ticket;
 }
 
-/* Notes that there is no memory to record a wait: every operation counts as unseen from now on. */
+/* There is no memory for a wait's record, and what comes after that wait cannot be told: everything
+ * counts as behind an open wait from now on, so nothing is reported wrongly. */
 static void give_up_recording(struct sc_order *order)
 {
     if (!order->unseen.is_lost)
@@ -106,8 +116,10 @@ static void give_up_recording(struct sc_order *order)
     order->unseen.is_lost = true;
 }
 
-/* Records what is issued from `from` on until now as an unseen wait. Without memory for a record
- * all later work counts as unseen. */
+/* The driver has accepted a call by which the stream waits for the host: records the wait, which
+ * lies between `from`, taken before the call, and a ticket (stream and number) that is taken here.
+ * Too many waits of one stream share a record. A stream that was removed meanwhile is left out: its
+ * id may be another stream's. */
 void sc_unseen_end(struct sc_order *order, const struct sc_ticket *from)
 {
     SC_ASSERT_GUARDED(&order->streams);
@@ -132,6 +144,7 @@ void sc_unseen_end(struct sc_order *order, const struct sc_ticket *from)
 
 /* ---- what is behind a wait ---- */
 
+/* Does the host know work behind the wait to be done? That is the only sign of its end. */
 static bool is_wait_over(struct sc_order *order, const struct wait *wait)
 {
     return sc_order_known_done(order, &wait->until);
@@ -143,8 +156,7 @@ static uint64_t larger(uint64_t left, uint64_t right)
 }
 
 /* Returns the first place on the wait's stream, from the wait on, that the host does not know to be
- * done. Work that comes only after what the host knows is not delayed by the wait: that part of the
- * wait is over, or came before it. */
+ * done. Work that comes after an earlier place alone is not delayed by the wait. */
 static struct sc_ticket first_unknown(struct sc_order *order, const struct wait *wait)
 {
     struct sc_ticket first = wait->from;
@@ -158,8 +170,8 @@ static struct sc_ticket first_unknown(struct sc_order *order, const struct wait 
     return first;
 }
 
-/* Does work on the stream, or what it comes after besides, come after a part of the wait that the
- * host does not know to be over? */
+/* Does work on the stream, or what it comes after besides (`after`), come after a part of the wait
+ * that the host does not know to be over? */
 static bool comes_after_wait(struct sc_order *order, uint32_t stream, const struct sc_point *after,
                              const struct wait *wait)
 {
@@ -168,14 +180,15 @@ static bool comes_after_wait(struct sc_order *order, uint32_t stream, const stru
            (after && sc_order_point_covers(after, &first));
 }
 
-/* Returns the bit of the wait in marks; several waits may have the same bit. */
+/* Returns the bit by which marks of operations name the wait. Waits share the 64 bits, so a bit may
+ * stand for several: then an operation counts as behind all of them. */
 static uint64_t bit_of(const struct wait *wait)
 {
     return (uint64_t)1 << wait->place % SC_UNSEEN_BITS;
 }
 
-/* Returns the mark that says which open waits may come before work on the stream. With too many
- * open waits it has all bits. */
+/* Returns a mark: the open waits that work issued now comes after, a bit each. With too many open
+ * waits to look at it has all bits, so that nothing is reported wrongly. */
 struct sc_unseen_mark sc_unseen_find_before(struct sc_order *order, uint32_t stream,
                                             const struct sc_point *after)
 {
@@ -194,6 +207,9 @@ struct sc_unseen_mark sc_unseen_find_before(struct sc_order *order, uint32_t str
     return mark;
 }
 
+/* Is a wait of the mark still open, so that the order of the operation with the mark is unknown?
+ * Waits are listed as they began, and those that began after the operation was issued do not count.
+ */
 bool sc_unseen_is_open(struct sc_order *order, const struct sc_unseen_mark *mark)
 {
     SC_ASSERT_GUARDED(&order->streams);
@@ -209,6 +225,7 @@ bool sc_unseen_is_open(struct sc_order *order, const struct sc_unseen_mark *mark
     return order->unseen.is_lost;
 }
 
+/* Called when the host has waited for something: removes waits that are over by that. */
 bool sc_unseen_forget_known(struct sc_order *order)
 {
     SC_ASSERT_GUARDED(&order->streams);

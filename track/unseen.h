@@ -47,15 +47,18 @@ void sc_unseen_init(struct sc_order *order);
 struct sc_ticket sc_unseen_begin(struct sc_order *order, uint32_t stream);
 void sc_unseen_end(struct sc_order *order, const struct sc_ticket *from);
 
-/* Returns the mark of work that is issued on the stream now: the open waits that it comes after.
- * `after`: what the work comes after besides its stream; NULL: nothing. */
+/* Returns the mark of work that is issued on the stream now: the open waits for the host, whose end
+ * no call tells, that it comes after. `after`: what the work comes after besides its stream; NULL:
+ * nothing. */
 struct sc_unseen_mark sc_unseen_find_before(struct sc_order *order, uint32_t stream,
                                             const struct sc_point *after);
 
-/* Returns true if at least one wait of the mark is still open. */
+/* Returns true if at least one wait of the mark (a wait for the host whose end no call tells) is
+ * still open, so that the order of work with the mark is unknown. */
 bool sc_unseen_is_open(struct sc_order *order, const struct sc_unseen_mark *mark);
 
-/* Removes waits that the host knows to be over. Returns whether there were any. */
+/* Removes waits of unseen end that the host knows to be over, since it has waited for work after
+ * them. Returns whether there were any. */
 bool sc_unseen_forget_known(struct sc_order *order);
 
 #endif

@@ -1,4 +1,5 @@
-/* The record of all waits of unseen end (track/unseen.h). */
+/* The record of all waits of unseen end: waits of a stream for the host whose end no call tells
+ * (track/unseen.h). */
 
 /* Terms (docs/glossary.md):
  *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
@@ -13,12 +14,14 @@
 
 #include "common/pool.h"
 
-/* A part of struct sc_order. */
+/* The open waits for the host whose end no call tells. A part of struct sc_order. */
 struct sc_unseen {
     struct sc_pool waits;
-    uint32_t first, last;  /* the list of waits, in the order in which they began */
-    uint64_t begun;        /* how many waits ever began */
-    bool is_lost;          /* there was no memory for a wait, so every operation counts as unseen */
+    uint32_t first, last; /* the list of waits, in the order in which they began */
+    uint64_t begun;       /* how many waits ever began */
+    /* there was no memory to record a wait, so every operation counts as behind one whose end is
+     * not known */
+    bool is_lost;
     _Atomic uint32_t open; /* how many waits are open; one more if is_lost */
 };
 

@@ -10,13 +10,15 @@
 
 /* ---- nodes ---- */
 
-/* Frees the record of a left exec when its last node and its last launch are gone. */
+/* An exec was destroyed or has other host nodes now (`is_left`): frees its record of them with its
+ * last node and its last launch. */
 static void free_if_abandoned(struct sc_order *order, struct sc_watched_nodes *watched)
 {
     if (watched->is_left && !watched->nodes && !watched->oldest)
         sc_arena_free(&order->arena, watched, sizeof *watched);
 }
 
+/* Frees the record of a host node. No launch will hand it to the library's function any more. */
 static void free_node(struct sc_order *order, struct sc_watched_node *node)
 {
     struct sc_watched_node **link = &node->of->nodes;
@@ -26,15 +28,15 @@ static void free_node(struct sc_order *order, struct sc_watched_node *node)
     sc_arena_free(&order->arena, node, sizeof *node);
 }
 
-/* Will later launches run the node? A node that was dropped has the number of the last launch with
- * it. */
+/* Will later launches run the node with this record? One that was dropped has the number of the
+ * last launch with it. */
 static bool is_in_future_launches(const struct sc_watched_node *node)
 {
     return node->last == UINT64_MAX;
 }
 
-/* Notes that future launches do not have the node. Its record stays until the launches that were
- * made with it have run it. */
+/* Launches to come do not have the node with this record. The driver goes on to use the record for
+ * launches that were made with it, so it is freed after the last of them has run the node. */
 static void retire_node(struct sc_order *order, struct sc_watched_node *node)
 {
     node->last = node->of->launches;
@@ -43,6 +45,7 @@ static void retire_node(struct sc_order *order, struct sc_watched_node *node)
         free_node(order, node);
 }
 
+/* Makes the record of an exec's host nodes; NULL: no memory. */
 static struct sc_watched_nodes *make_watched(struct sc_order *order)
 {
     struct sc_watched_nodes *watched = sc_arena_alloc(&order->arena, sizeof *watched);
@@ -51,6 +54,8 @@ static struct sc_watched_nodes *make_watched(struct sc_order *order)
     return watched;
 }
 
+/* A host node is about to get the library's function: makes the record that the driver hands to it.
+ * Launches from the next one on have it. */
 struct sc_watched_node *sc_watched_nodes_add(struct sc_order *order,
                                              struct sc_watched_nodes **watched, uintptr_t node,
                                              void (*function)(void *), void *data)
@@ -77,12 +82,15 @@ struct sc_watched_node *sc_watched_nodes_add(struct sc_order *order,
     return added;
 }
 
+/* The driver has refused the node's record: no launch has it. */
 void sc_watched_nodes_drop(struct sc_order *order, struct sc_watched_node *node)
 {
     SC_ASSERT_GUARDED(&order->streams);
     retire_node(order, node);
 }
 
+/* Returns the record with which the next launch runs the node. Older records of the node are still
+ * for launches under way. */
 struct sc_watched_node *sc_watched_nodes_find(const struct sc_watched_nodes *watched,
                                               uintptr_t node)
 {
@@ -92,8 +100,8 @@ struct sc_watched_node *sc_watched_nodes_find(const struct sc_watched_nodes *wat
     return found;
 }
 
-/* Drops the node's former record, which is further down the list, and takes over what it notifies
- * of. */
+/* The driver has accepted a new record for the node: the former one, further down the list, is in
+ * no later launch. What the node tells the host of stays. */
 void sc_watched_nodes_replace(struct sc_order *order, struct sc_watched_node *node)
 {
     SC_ASSERT_GUARDED(&order->streams);
@@ -106,7 +114,8 @@ void sc_watched_nodes_replace(struct sc_order *order, struct sc_watched_node *no
     retire_node(order, former);
 }
 
-/* Records that launches may still run stay, and are freed after their last run. */
+/* The exec is destroyed, or its nodes are listed anew. Launches may still run its host nodes, so
+ * records are freed after their last run. */
 void sc_watched_nodes_abandon(struct sc_order *order, struct sc_watched_nodes **watched)
 {
     SC_ASSERT_GUARDED(&order->streams);
@@ -125,6 +134,7 @@ void sc_watched_nodes_abandon(struct sc_order *order, struct sc_watched_nodes **
 
 /* ---- launches ---- */
 
+/* Returns the launch with this number; NULL: it was given up, or all its nodes have run. */
 static struct sc_watched_launch *find_launch(const struct sc_watched_nodes *watched,
                                              uint64_t number)
 {
@@ -134,6 +144,7 @@ static struct sc_watched_launch *find_launch(const struct sc_watched_nodes *watc
     return launch && launch->number == number ? launch : NULL;
 }
 
+/* Ends the record of a launch: all of its host nodes have run, or it is followed no more. */
 static void free_launch(struct sc_order *order, struct sc_watched_launch *launch)
 {
     struct sc_watched_nodes *watched = launch->of;
@@ -151,8 +162,9 @@ static void free_launch(struct sc_order *order, struct sc_watched_launch *launch
     sc_arena_free(&order->arena, launch, sizeof *launch);
 }
 
-/* Returns what the host knows when nodes up to this stage have run. As long as the launch's
- * operations are not recorded, that is what came before the launch. */
+/* Returns what the host knows when host nodes up to this stage (the work of whose end one node
+ * tells the host) have run: the launch's operations of these stages, or, as long as they are not
+ * recorded, what came before the launch. */
 static struct sc_point point_after(const struct sc_watched_launch *launch, unsigned stage)
 {
     struct sc_point point = sc_order_copy_point(&launch->before);
@@ -162,9 +174,9 @@ static struct sc_point point_after(const struct sc_watched_launch *launch, unsig
     return point;
 }
 
-/* Gives up the oldest launch if there are too many: the host may learn that it is done without the
- * library seeing it. If its operations are not recorded yet, its call is still under way, and it
- * stays. Returns the launch's `open`. Returns 0 if none was given up. */
+/* Too many launches wait for their host nodes: gives up the oldest. The host may learn of its end
+ * unseen from then on. One whose operations are not recorded yet stays, as its call is under way.
+ * Returns its place in the caller's list (`open`), 0: none was given up. */
 static unsigned give_up_oldest(struct sc_order *order, struct sc_watched_nodes *watched)
 {
     struct sc_watched_launch *oldest = watched->oldest;
@@ -178,8 +190,9 @@ static unsigned give_up_oldest(struct sc_order *order, struct sc_watched_nodes *
     return place;
 }
 
-/* Begins to follow a launch of an exec with watched host nodes, until all of them have run. Returns
- * NULL if it cannot be followed. Gives up the oldest launch if there are too many. */
+/* Begins to follow a launch until its host nodes have run, by which the host learns of work that is
+ * done. NULL: it has none, or runs cannot be matched with launches any more (`is_lost`), as for
+ * want of memory here. */
 struct sc_watched_launch *sc_watched_nodes_begin_launch(struct sc_order *order,
                                                         struct sc_watched_nodes *watched,
                                                         const struct sc_point *before,
@@ -212,8 +225,8 @@ struct sc_watched_launch *sc_watched_nodes_begin_launch(struct sc_order *order,
     return launch;
 }
 
-/* Removes a launch that the driver has refused. If another launch has begun since, or a node has
- * run, runs can no longer be matched with launches: the exec is lost. */
+/* The driver has refused the launch, so the next one gets its number. If another launch has begun
+ * since, or a node has run, runs can no longer be matched with launches. */
 void sc_watched_nodes_fail_launch(struct sc_order *order, struct sc_watched_launch *launch)
 {
     SC_ASSERT_GUARDED(&order->streams);
@@ -224,8 +237,8 @@ void sc_watched_nodes_fail_launch(struct sc_order *order, struct sc_watched_laun
     free_if_abandoned(order, watched);
 }
 
-/* Ends the call that launches. Nodes may have run before it returned; the point that they have
- * reached is returned. */
+/* The launch's operations are recorded. Host nodes may have run before that: returns what the host
+ * knows by them. */
 struct sc_point sc_watched_nodes_end_launch(struct sc_order *order,
                                             struct sc_watched_launch *launch,
                                             const struct sc_stages *stages)
@@ -245,8 +258,9 @@ struct sc_point sc_watched_nodes_end_launch(struct sc_order *order,
 
 /* ---- runs ---- */
 
-/* Notes that a node which notifies of stages up to `stage` has run in the launch. After its last
- * node the launch is freed. */
+/* A node of the launch has run, and tells the host of stages up to `stage`. With the last node the
+ * launch's record ends, unless its call is still to record its operations. Only that run gives the
+ * caller its place in the list of open calls. */
 static struct sc_watched_run note_run(struct sc_order *order, struct sc_watched_launch *launch,
                                       unsigned stage)
 {
@@ -261,7 +275,9 @@ static struct sc_watched_run note_run(struct sc_order *order, struct sc_watched_
     return run;
 }
 
-/* Notes that the node has run. The number of the run tells to which launch it belongs. */
+/* The driver runs the node. Launches of an exec run one after the other, each with one run of the
+ * node, so the number of the run is that of its launch. A run without a launch means that the count
+ * is wrong. */
 struct sc_watched_run sc_watched_nodes_note_run(struct sc_order *order,
                                                 struct sc_watched_node *node)
 {

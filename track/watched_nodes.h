@@ -66,10 +66,11 @@ struct sc_watched_launch {
     struct sc_watched_nodes *of;
     uint64_t number;
     struct sc_watched_call call;
-    uint32_t left;          /* how many of its nodes have not run */
-    bool is_known;          /* its operations are recorded: `stages` is set */
-    bool has_begun;         /* a node has run */
-    uint8_t reached;        /* the latest stage that the nodes which have run notify of */
+    uint32_t left;  /* how many of its nodes have not run */
+    bool is_known;  /* its operations are recorded: `stages` is set */
+    bool has_begun; /* a node has run */
+    /* the latest stage (track/stages.h) that the nodes which have run tell the host of */
+    uint8_t reached;
     struct sc_point before; /* the point of all that the launch comes after */
     struct sc_stages stages;
 };
@@ -82,13 +83,15 @@ struct sc_watched_nodes {
     uint32_t count;    /* how many nodes the next launch runs */
     uint32_t waiting;  /* how many launches are in the list */
     bool is_left; /* the exec is destroyed, or has other nodes now: freed with its last record */
-    bool is_lost; /* runs can no longer be matched with launches */
+    /* runs of its nodes can no longer be matched with launches, so nothing is concluded from them
+     */
+    bool is_lost;
 };
 
 enum { SC_WATCHED_WAITING_MAX = 1024 };
 
-/* Makes the record that the caller passes to the driver as the node's data. Also makes *watched if
- * that is NULL. Returns NULL if there is no memory. */
+/* Makes the record of a host node that the caller passes to the driver as the node's data, with the
+ * library's function. Also makes *watched if that is NULL. Returns NULL if there is no memory. */
 struct sc_watched_node *sc_watched_nodes_add(struct sc_order *order,
                                              struct sc_watched_nodes **watched, uintptr_t node,
                                              void (*function)(void *), void *data);

@@ -1,6 +1,7 @@
-/* What the driver says about addresses. To the program, pinned memory whose free is held is gone,
- * and so is the registration that is kept for a graph. So the driver is asked about memory that was
- * never registered instead. */
+/* Wrappers of what programs ask the driver about addresses. The library may defer a free of pinned
+ * memory, or the end of a registration, until the device is done with the memory. To the program
+ * that memory is given back already, and the driver would tell of it all the same. So the driver is
+ * asked about memory that was never registered instead. */
 #include "interpose/base/process.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/rows.h"
@@ -11,10 +12,11 @@
 
 #include "common/poison.h"
 
+/* A byte of memory of which the driver knows nothing. */
 static char never_registered;
 
-/* Returns the address to ask the driver about: another one where the program has given the memory
- * back. */
+/* Returns the address to ask the driver about: the program's, or that of never_registered if the
+ * program has freed or unregistered the memory there and the library still keeps it (a hold). */
 static uintptr_t address_to_ask(uintptr_t address)
 {
     bool is_gone = sc_track_has_any(&sc_track, SC_HAS_HOLDS) && sc_active() &&
@@ -33,8 +35,9 @@ static uintptr_t address_to_ask(uintptr_t address)
     }
 #include "interpose/driver/api.def"
 
-/* Restores the program's address as the host pointer. For memory that the driver does not know it
- * answers that the host pointer is the address asked about. */
+/* Called if the driver was asked about never_registered instead of the program's address. For
+ * memory that the driver does not know, it answers that the host pointer is the address asked
+ * about: there the program's address is put back. */
 static CUresult restore(CUresult result, unsigned count, const CUpointer_attribute *attributes,
                         void **data, CUdeviceptr address)
 {
@@ -45,6 +48,8 @@ static CUresult restore(CUresult result, unsigned count, const CUpointer_attribu
     return result;
 }
 
+/* Asks the driver several questions about one address. For memory that the program has given back,
+ * the answers are those for memory that was never registered. */
 CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute *attributes, void **data,
                                 CUdeviceptr address)
 {

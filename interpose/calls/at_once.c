@@ -28,8 +28,9 @@
 /* How long a wait for an operation lasts before the host functions and kernels are looked at. */
 enum { LOOK_EVERY_NS = 10 * 1000 * 1000 };
 
-/* Returns what is done about a conflict. A source that the device reads from a snapshot cannot be
- * damaged, so it is not waited for. */
+/* Returns what is done about a conflict with the operation, for the report. `heals`: mode=fix, and
+ * the driver has not made the call yet. A source that the device reads from a snapshot cannot be
+ * damaged, so nobody waits for it. */
 static enum sc_action action_on(const struct sc_op_info *op, bool heals)
 {
     if (!heals || !sc_hazards_heals(op))
@@ -37,13 +38,16 @@ static enum sc_action action_on(const struct sc_op_info *op, bool heals)
     return sc_ops_is_copied(op) ? SC_ACTION_SNAPSHOTTED : SC_ACTION_STALLED;
 }
 
+/* Counts touches (accesses of the driver within a call) on which no verdict is given, for the
+ * summary. */
 static void count_unjudged_touches(enum sc_no_verdict_reason reason, unsigned count)
 {
     sc_no_verdicts_add(sc_track_parts.no_verdicts, SC_NO_VERDICT_TOUCHES, reason, count);
 }
 
-/* Reports each conflict, except with a kernel that waits for the program. Those, and conflicts
- * beyond the ones that are kept, count as not judged. */
+/* Reports each operation in flight with which the touch conflicts. A kernel that was found to wait
+ * for the program is left out: the touch may be what it waits for. It counts as not judged, and so
+ * do conflicts beyond the few that the list has room for. */
 static void report_each(const struct sc_at_once *touch, const struct sc_ops *conflicts, bool heals)
 {
     for (unsigned i = 0; i < sc_ops_count_kept(conflicts); i++)
@@ -57,8 +61,10 @@ static void report_each(const struct sc_at_once *touch, const struct sc_ops *con
     count_unjudged_touches(SC_NO_VERDICT_ROOM, conflicts->count - sc_ops_count_kept(conflicts));
 }
 
-/* Does the operation, a kernel or a launch, seem to wait for what the call is about to write? If
- * so, notes that it is waiting. */
+/* Returns true if the operation seems to wait for what the call is about to write, and notes that
+ * it does (sc_excuses_kernel_waits). Only a kernel, or a part of a launch that may not take place,
+ * can: it counts as waiting if its stream makes no progress for a while. `stand`: how far the
+ * stream was, from call to call. */
 static bool note_if_waiting(const struct sc_op_info *op, struct sc_excuses_stand *stand)
 {
     if (!sc_ops_is_possible(op) || op->kind == SC_DEVICE ||
@@ -68,9 +74,9 @@ static bool note_if_waiting(const struct sc_op_info *op, struct sc_excuses_stand
     return true;
 }
 
-/* Waits for the operation until the deadline. A host function or a GPU kernel before the operation
- * may itself wait for what the program does after this call, so the wait ends when one is found to
- * be waiting. */
+/* Waits until the operation is complete, or until the deadline. A host function or a GPU kernel
+ * before it may itself wait for what the program does after this call, so the wait is also given up
+ * when one of these is found to wait: every 10 ms they are looked at. */
 enum sc_awaited sc_at_once_await(const struct sc_call *call, const struct sc_op_info *op,
                                  uint64_t deadline_ns)
 {
@@ -95,15 +101,17 @@ enum sc_awaited sc_at_once_await(const struct sc_call *call, const struct sc_op_
     return SC_OVERDUE;
 }
 
-/* Is this operation passed over: one that only may use the memory, which the options do not heal,
- * or a kernel that waits for the program? */
+/* Does the call not wait for this operation, with which it conflicts? That is so if the options do
+ * not heal such conflicts (kernels=report), or for a kernel that itself waits for the program. */
 static bool is_not_waited_for(const struct sc_op_info *op)
 {
     return !sc_hazards_heals(op) || sc_excuses_kernel_is_waiting(&op->ticket);
 }
 
-/* Waits for all conflicts. A search finds at most SC_TRACK_OPS_MAX, so it is repeated as long as
- * some were completed. Operations that wait for the program are found again each time. */
+/* Makes the host wait for all operations that conflict with the touch, at most stall_limit in all.
+ * A search finds at most SC_TRACK_OPS_MAX of them, so it is repeated as long as some have
+ * completed: operations that wait for the program are found again each time. Pages of what has
+ * completed are unprotected in the end. */
 static void wait_for_all(const struct sc_at_once *touch, const struct sc_op_info *touched)
 {
     uint64_t deadline_ns = sc_now_ns() + sc_options.stall_limit_ns;
@@ -124,8 +132,10 @@ static void wait_for_all(const struct sc_at_once *touch, const struct sc_op_info
     sc_guard_apply(SC_GUARD_ALL);
 }
 
-/* Reports the conflicts, and then waits for them (mode=fix). In this order, since after the wait
- * the operations look complete. */
+/* Reports the operations that conflict with the touch, and in mode=fix then waits for them. In this
+ * order, and with their certainty decided before the wait (sc_reaper_decide_now): after it they
+ * would look as if they had been complete. A replay reports alone, as the driver has made the call.
+ */
 static void judge_touch(const struct sc_at_once *touch, const struct sc_op_info *touched)
 {
     bool heals = sc_options.mode == SC_MODE_FIX && !sc_replaying_is_on();
@@ -142,8 +152,9 @@ static void judge_touch(const struct sc_at_once *touch, const struct sc_op_info 
     sc_nvtx_stall_end();
 }
 
-/* Counts the access as not judged, if there is a conflict. Is called in place of `judge_touch` if
- * the order of the call cannot be known. */
+/* Counts the touch as not judged if an operation conflicts with it. Called in place of judge_touch
+ * if the stream comes after a wait for the host whose end cannot be seen: the program may then have
+ * ordered the two. */
 static void count_unjudged(const struct sc_at_once *touch, const struct sc_op_info *touched)
 {
     SC_OPS(conflicts);
@@ -153,7 +164,8 @@ static void count_unjudged(const struct sc_at_once *touch, const struct sc_op_in
 }
 
 /* Judges a touch (what the call itself reads or writes before it returns) against the operations in
- * flight. If the order of the stream cannot be known, conflicts are only counted. */
+ * flight. If the order of the stream cannot be known, conflicts are only counted. A replay before
+ * the driver's call judges nothing: the wrapper is run again behind it. */
 void sc_at_once_judge(const struct sc_at_once *touch, uint32_t range)
 {
     SC_KEEP_ERRNO();

@@ -37,10 +37,13 @@ struct sc_batch;
  * words is kept on the wrapper's stack. */
 enum { SC_BATCH_FEW_WORDS = 36 };
 
-/* Fills `copy` with the batch's copy of this index. Called for the copies in the order of their
- * indices. */
+/* Fills `copy` with the batch's copy of this index, from the arguments of the program's call.
+ * Called for all copies, in the order of their indices, before the driver's call and again after
+ * it. */
 typedef void sc_batch_describe(struct sc_batch *batch, size_t index, struct sc_batch_copy *copy);
 
+/* One call that makes a batch: its arguments, and what sc_batch_copies_begin finds before the
+ * driver's call ("result"). */
 struct sc_batch {
     const struct sc_call *call;
     CUstream handle;
@@ -51,9 +54,8 @@ struct sc_batch {
     bool replaced;
     /* scratch memory that the wrapper needs for each copy; 0: no source may be replaced */
     uint32_t scratch_bytes;
-    /* results */
-    struct sc_stream_record *stream; /* NULL: nothing is recorded */
-    struct sc_order_call ordered;
+    struct sc_stream_record *stream; /* result; NULL: nothing is recorded */
+    struct sc_order_call ordered;    /* result: the call on the stream, as the tracker knows it */
     bool waits;            /* result: at least one copy makes the call wait for its stream */
     struct sc_point point; /* if it waits: the earlier work that it waits for */
     struct sc_batch_source *sources; /* one for each copy; NULL: no memory */

@@ -37,9 +37,9 @@
 
 /* ---- the sides of a copy ---- */
 
-/* Returns one side of a copy of a batch. Memory that the program has unregistered counts as host
- * memory in use, as long as the library holds that call back and the driver treats the memory as
- * registered. */
+/* Returns one side of a copy of a batch. Memory that the program has unregistered counts as used by
+ * the device all the same while the library defers that call (a graph uses the memory): the driver
+ * still treats it as registered. */
 struct sc_copy_side sc_batch_copies_side_at(CUdeviceptr address, size_t size_bytes,
                                             enum sc_side_as is)
 {
@@ -51,8 +51,9 @@ struct sc_copy_side sc_batch_copies_side_at(CUdeviceptr address, size_t size_byt
 
 /* ---- what a copy does with memory ---- */
 
-/* Adds a pageable source as an operation on host memory, with whether the driver has read it when
- * the call returns. */
+/* Adds a pageable source as an operation in flight: by the contract of its access order the driver
+ * may read it after the call. `taken`: this driver has read it by then, so a hazard with it is
+ * latent. Of a source with order ANY the program says that its bytes are complete already. */
 static void add_pageable_source(struct sc_issue *issue, const struct sc_batch_copy *copy,
                                 enum sc_copy_time read)
 {
@@ -63,7 +64,8 @@ static void add_pageable_source(struct sc_issue *issue, const struct sc_batch_co
         issue->host[at].taken = read == SC_TAKEN;
 }
 
-/* Adds the source as a touch or as an operation, depending on when this driver reads it. */
+/* Adds the source: as a touch if the driver reads it within the call, else as an operation in
+ * flight, on a known allocation or registration or on pageable memory. */
 static void add_source(struct sc_issue *issue, const struct sc_batch_copy *copy,
                        enum sc_copy_time read)
 {
@@ -76,7 +78,8 @@ static void add_source(struct sc_issue *issue, const struct sc_batch_copy *copy,
         add_pageable_source(issue, copy, read);
 }
 
-/* Adds the destination as a touch or as an operation, depending on when this driver writes it. */
+/* Adds the destination: as a touch if the driver writes it within the call, else as an operation in
+ * flight, on a known allocation or registration or on pageable memory. */
 static void add_destination(struct sc_issue *issue, const struct sc_copy_side *dst,
                             enum sc_copy_time written)
 {
@@ -88,7 +91,8 @@ static void add_destination(struct sc_issue *issue, const struct sc_copy_side *d
         sc_issue_add_pageable(issue, SC_D2H, &dst->shape, /*is_there=*/false);
 }
 
-/* Finds the manner of the copy, and adds both sides. */
+/* Stores when the driver reads and writes the two sides of the copy (its manner), and adds those
+ * that are host memory to the issue, each with the gaps within its rows (the fold). */
 static void add_sides(struct sc_issue *issue, struct sc_batch_copy *copy)
 {
     const struct sc_copy_sides *sides = &copy->sides;
@@ -103,8 +107,10 @@ static void add_sides(struct sc_issue *issue, struct sc_batch_copy *copy)
     sc_issue_set_fold(issue, from, &sides->dst.fold);
 }
 
-/* Describes the copy, and begins an issue for it. Whether the call waits for its stream depends on
- * all copies together (judge_all), so the issue does not say so. */
+/* Fills in `copy` and `issue` with what one copy of the batch does with memory. Called before the
+ * driver's call and again after it, when what was found out about the addresses is not asked for
+ * again (`known`). Whether the call waits for its stream depends on all copies together
+ * (judge_all), so the issue of one copy does not say so. */
 static void describe_copy(struct sc_issue *issue, struct sc_batch *batch, size_t index,
                           struct sc_batch_copy *copy)
 {
@@ -127,14 +133,15 @@ static void describe_copy(struct sc_issue *issue, struct sc_batch *batch, size_t
 
 /* ---- before the call ---- */
 
-/* Returns what is remembered of an address until after the call: host memory without a range must
- * not be asked about again. */
+/* Returns what is remembered of an address until after the driver's call (enum sc_side_as): whether
+ * it is pageable host memory. The driver is asked for that before the call alone. */
 static uint8_t known_side(const struct sc_copy_side *side)
 {
     return side->host && !side->known ? SC_SIDE_HOST : SC_SIDE_KNOWN;
 }
 
-/* Stores what the driver has said of the copy's addresses, to be used after the call. */
+/* Stores for describe_copy, which describes the copy again after the call, what the driver has said
+ * of its addresses. Nothing is stored if there is no memory for the records. */
 static void note_sides(struct sc_batch *batch, size_t index, const struct sc_batch_copy *copy)
 {
     struct sc_batch_source *source = sc_batch_sources_at(batch, index);
@@ -144,7 +151,10 @@ static void note_sides(struct sc_batch *batch, size_t index, const struct sc_bat
     source->dst_is = known_side(&copy->sides.dst);
 }
 
-/* Judges every copy before the driver's call, and replaces sources. */
+/* Called before the driver's call: judges each copy of the batch against what is in flight, in
+ * mode=fix makes the stream wait for what conflicts, and replaces sources that the program may
+ * change too early. Copies of one batch have no order among each other, so none is judged against
+ * another one. Small sources are gathered, and read by few system calls. */
 static void judge_all(struct sc_batch *batch)
 {
     struct sc_batch_gathered gathered;
@@ -163,8 +173,9 @@ static void judge_all(struct sc_batch *batch)
     sc_batch_sources_read(&gathered);
 }
 
-/* Judges all copies of the batch, and begins a call on the stream, which may also wait for the
- * stream. Called before the driver's call. */
+/* Called before the driver's call: judges all copies, and begins the batch as one call on its
+ * stream. If a copy makes the call wait for the stream, the work that the host will have waited for
+ * is stored as well (the point). */
 void sc_batch_copies_begin(struct sc_batch *batch)
 {
     SC_KEEP_ERRNO();
@@ -181,8 +192,8 @@ void sc_batch_copies_begin(struct sc_batch *batch)
 
 /* ---- behind the call ---- */
 
-/* Is the stream idle, so that the driver has completed the whole batch within the call? Asked if a
- * source would otherwise be protected until the batch is done. */
+/* Asks the driver, behind the call, whether the stream is idle: then the whole batch is complete.
+ * Asked only if a source would else stay protected until the batch is done. */
 static bool is_stream_idle(const struct sc_batch *batch)
 {
     bool per_thread = batch->call->per_thread;
@@ -192,8 +203,9 @@ static bool is_stream_idle(const struct sc_batch *batch)
     return result == CUDA_SUCCESS;
 }
 
-/* Records the copy's uses of device memory, with the ticket of its operation on host memory if it
- * has one. */
+/* Records, for later calls to be compared with, what the copy does with device memory. These uses
+ * share the ticket (the place on the stream) of the copy's operation on host memory, if it has one;
+ * else they get one of their own. */
 static void note_uses_of_device(const struct sc_issue *issue, const struct sc_issue_ops *ops,
                                 const struct sc_issued_call *issued)
 {
@@ -211,11 +223,13 @@ static void note_uses_of_device(const struct sc_issue *issue, const struct sc_is
 struct recording {
     struct sc_issued_call issued;
     struct sc_unwind_owner owner; /* the frame in which the last local lies */
-    bool asked, complete;         /* whether the stream is idle was asked, and the answer */
+    bool asked, complete;         /* the driver was asked whether the stream is idle; its answer */
 };
 
-/* Drops the protection of a source that the driver has read already. A pageable source that nothing
- * else keeps is protected until the batch is done, unless it is done already. */
+/* Called before a copy is recorded: leaves its source unprotected if the whole batch is complete by
+ * now. The question costs a driver call, so it is asked once for a batch, and only for a source
+ * that would be protected: a large pageable one without a copy. With strict=1 protection lasts
+ * until the program has waited, whatever is complete. */
 static void skip_guard_if_complete(const struct sc_batch *batch, struct recording *recording,
                                    struct sc_issue *issue, struct sc_issue_ops *ops)
 {
@@ -231,6 +245,8 @@ static void skip_guard_if_complete(const struct sc_batch *batch, struct recordin
         op->guard_bytes = 0;
 }
 
+/* Adds an operation to what is noted once for the whole call: the last number, whether every source
+ * is read from a snapshot, whether host memory is written. */
 static void count_op(struct sc_issued_call *issued, const struct sc_op_info *op)
 {
     issued->number = op->ticket.number;
@@ -238,16 +254,18 @@ static void count_op(struct sc_issued_call *issued, const struct sc_op_info *op)
     issued->writes_host |= sc_direction_writes_host(op->direction);
 }
 
-/* Must the program's own source stay as it is until the driver has read it? So in a replay, where
- * the call was made without us, and no copy could be given to the driver. */
+/* Has the program to wait here until the driver has read the source? That is so in mode=fix if this
+ * driver reads the source after the call, against its contract, and no copy could be given to it:
+ * in a replay, where the call came through no wrapper. */
 static bool must_await(const struct sc_batch_source *source, const struct sc_batch_copy *copy)
 {
     return !(source && source->copy) && sc_batch_sources_is_late(copy) &&
            sc_options.mode == SC_MODE_FIX && sc_replaying_is_on();
 }
 
-/* Keeps the copy of a source that the driver reads after the call until it is read. If there is no
- * copy, the program will be made to wait before it changes the source. */
+/* Called for a source that the driver reads after the call: keeps the library's copy of it until
+ * the device has read that, or, if there is none, waits here until the source itself is read.
+ * Either is recorded as an operation. */
 static void keep_source_until_read(struct sc_batch_source *source, const struct sc_batch_copy *copy,
                                    struct sc_issued_call *issued)
 {
@@ -266,13 +284,16 @@ static void keep_source_until_read(struct sc_batch_source *source, const struct 
     else
         sc_large_copies_await(&read);
     count_op(issued, &read);
-    issued->snapshotted = false; /* a copy has to be given back */
+    issued->snapshotted = false; /* needs a mark: the copy is freed when that has occurred */
     issued->size_bytes += sc_shape_hull_bytes(&read.shape);
     if (sc_batch_sources_is_late(copy))
         sc_large_copies_count_late();
 }
 
-/* Records what one copy of a batch does with memory. The driver has accepted the batch. */
+/* Records what one copy of an accepted batch does with memory: its operations, what the device
+ * reads instead of the source, and its uses of device memory. The stack is unwound once for the
+ * batch, for the first copy that needs it. Device memory that is written within the call is not
+ * noted. */
 static void record_copy(struct sc_batch *batch, size_t index, struct recording *recording)
 {
     struct sc_issue issue;
@@ -304,7 +325,8 @@ static void record_copy(struct sc_batch *batch, size_t index, struct recording *
         sc_beside_uses_note_issued(batch->call, batch->stream, &issue.uses, true, false);
 }
 
-/* Records each copy as an operation, all under one call. The driver has accepted the batch. */
+/* Records all copies of an accepted batch, and then once for the whole call: the mark, the entry of
+ * the history, the change of protected pages. */
 static void record_all(struct sc_batch *batch)
 {
     struct recording recording = {
@@ -319,8 +341,8 @@ static void record_all(struct sc_batch *batch)
     sc_issue_finish_call(&recording.issued);
 }
 
-/* Notes, if the call has succeeded, that the earlier work of its stream is done: the call has
- * waited for it. */
+/* Called for a batch that waits for its stream: if the call has succeeded, the host knows the
+ * stream's earlier work to be done (the point that was stored before the call). */
 static void end_wait_for_stream(struct sc_batch *batch, CUresult result)
 {
     if (result != CUDA_SUCCESS) {
@@ -330,6 +352,8 @@ static void end_wait_for_stream(struct sc_batch *batch, CUresult result)
     sc_hazards_note_done_and_report(&batch->point, SC_CULPRIT_OF(batch->call));
 }
 
+/* Called when the driver has answered. An accepted batch is recorded; of a refused one, memory that
+ * the device may have begun to read is kept. Returns `result`. */
 CUresult sc_batch_copies_end(struct sc_batch *batch, CUresult result)
 {
     SC_KEEP_ERRNO();

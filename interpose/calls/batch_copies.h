@@ -32,8 +32,9 @@ struct sc_copy_side;
 struct sc_copy_side sc_batch_copies_side_at(CUdeviceptr address, size_t size_bytes,
                                             enum sc_side_as is);
 
-/* Called before and after the driver's call. Begin judges the copies. End records them if the
- * driver has accepted the call, does nothing if begin was not called, and returns `result`. */
+/* Called by the wrappers of batches before and after the driver's call. Begin judges the copies,
+ * and may replace their sources. End records the copies if the driver has accepted the call, does
+ * nothing if begin was not called, and returns `result`. */
 void sc_batch_copies_begin(struct sc_batch *batch);
 CUresult sc_batch_copies_end(struct sc_batch *batch, CUresult result);
 

@@ -27,12 +27,15 @@
 
 #include "common/poison.h"
 
+/* Returns how many bytes the records of all sources take, with the wrapper's scratch memory. */
 static size_t scratch_bytes(const struct sc_batch *batch)
 {
     return batch->count * (sizeof *batch->sources + batch->scratch_bytes);
 }
 
-/* Makes all records on the first call: in the batch itself if they fit, else in mapped pages. */
+/* Returns the record of how the device is to read one copy's source; NULL: there is no memory. The
+ * first call makes the records of all copies: in the batch itself, which lies on the wrapper's
+ * stack, if they fit there, else in mapped pages. */
 struct sc_batch_source *sc_batch_sources_at(struct sc_batch *batch, size_t index)
 {
     size_t size_bytes = scratch_bytes(batch);
@@ -45,14 +48,17 @@ struct sc_batch_source *sc_batch_sources_at(struct sc_batch *batch, size_t index
     return batch->sources ? &batch->sources[index] : NULL;
 }
 
+/* Returns the operation of a copy that reads its source in host memory, which comes first; NULL:
+ * the source is device memory, or is read within the call. */
 struct sc_op_info *sc_batch_sources_op(struct sc_issue_ops *ops)
 {
     return ops->count && ops->of[0].direction == SC_H2D ? &ops->of[0] : NULL;
 }
 
-/* Copies a source into memory of the library's. The Linux kernel cannot read pages that other
- * operations protect, so these are unprotected, and read again; the call has waited already for
- * what it had to wait for there. */
+/* Copies a source into memory of the library's, which the device reads instead. The copy is made by
+ * a system call, which fails at pages that are protected for other operations: these are then
+ * unprotected. Nothing is missed by that: what the call had to wait for there, it has waited for.
+ */
 static void make_large_copy(struct sc_batch *batch, size_t index, const struct sc_shape *shape)
 {
     struct sc_batch_source *source = sc_batch_sources_at(batch, index);
@@ -67,12 +73,14 @@ static void make_large_copy(struct sc_batch *batch, size_t index, const struct s
     batch->replaced |= source->copy != NULL;
 }
 
+/* Describes the operation's source for a snapshot of it. */
 static struct sc_slot_source slot_source(const struct sc_op_info *op)
 {
     return (struct sc_slot_source){op->ticket.stream, op->range, op->kind, &op->shape, &op->fold};
 }
 
-/* Takes a snapshot of one end of the source: the bytes before or after its protected pages. */
+/* Takes a snapshot of one end of the source: the bytes before or after its protected pages. They
+ * share pages with other memory, so they cannot be protected. NULL: none is taken. */
 static struct sc_slot *take_edge_snapshot(const struct sc_batch *batch, const struct sc_op_info *op,
                                           uintptr_t address, size_t size_bytes)
 {
@@ -82,16 +90,18 @@ static struct sc_slot *take_edge_snapshot(const struct sc_batch *batch, const st
     return sc_snapshots_take(batch->stream->context, op->direction, op->stable, &edge);
 }
 
-/* Returns the size of the part of a page between a copy's end and the guarded pages. More than a
- * page is no edge: 0. */
+/* Returns how many bytes lie between one end of a source and its protected pages: a part of a page,
+ * which is read from a snapshot. 0: there are none, or so many that they are no such part. */
 static uint16_t edge_between(uintptr_t from, uintptr_t to)
 {
     size_t size_bytes = to > from ? to - from : 0;
     return size_bytes <= UINT16_MAX ? (uint16_t)size_bytes : 0;
 }
 
-/* Protects the source's whole pages, and takes snapshots of the bytes before and after them, if the
- * wrapper can have the copy made in pieces. */
+/* Chooses the whole pages of a large pageable source for protection. If the wrapper can have one
+ * copy made in several pieces (`splits`), also takes snapshots of the bytes before and after those
+ * pages, which the device then reads in pieces of their own. What was chosen is kept for the
+ * recording behind the call. */
 static void guard_and_split(struct sc_batch *batch, size_t index, const struct sc_issue *issue,
                             struct sc_op_info *op)
 {
@@ -118,9 +128,9 @@ static void guard_and_split(struct sc_batch *batch, size_t index, const struct s
     batch->replaced |= batch->extra != 0;
 }
 
-/* Prevents changes of a large pageable source, which the program may be about to change. Memory
- * that may be a stack cannot be protected and is copied, unless a host function or a graph may
- * still write it. A copy in flight that writes it was waited for already. */
+/* Keeps a large pageable source as it is until the device has read it, although the program may
+ * change it at once: by page protection, or, if the source may lie on a stack, whose pages cannot
+ * be protected, by a copy. No copy is made while work in flight may still write the source. */
 static void protect_source(struct sc_batch *batch, size_t index, const struct sc_issue *issue,
                            struct sc_op_info *op)
 {
@@ -133,7 +143,8 @@ static void protect_source(struct sc_batch *batch, size_t index, const struct sc
         guard_and_split(batch, index, issue, op);
 }
 
-/* Returns as which call (track/copy_manner.h) the copy counts, by its access order. */
+/* Returns as which kind of call (track/copy_manner.h) the copy counts: its access order says when
+ * the driver may read the source. An unknown order counts as the default, STREAM. */
 enum sc_copy_call sc_batch_sources_call(const struct sc_batch_copy *copy)
 {
     switch (copy->order) {
@@ -146,6 +157,9 @@ enum sc_copy_call sc_batch_sources_call(const struct sc_batch_copy *copy)
     }
 }
 
+/* Does this driver read the source after the call has returned, although the copy's access order
+ * promises that it has read it by then? The program may then change the source too early, and
+ * correctly so. */
 bool sc_batch_sources_is_late(const struct sc_batch_copy *copy)
 {
     const struct sc_copy_case asked =
@@ -153,8 +167,9 @@ bool sc_batch_sources_is_late(const struct sc_batch_copy *copy)
     return sc_copy_manner_breaks_promise(&asked);
 }
 
-/* Reads all gathered sources into their slots by one system call. A source that cannot be read
- * loses its slot. */
+/* Copies all gathered sources into their slots (places for snapshots) by one system call, which
+ * harms nobody if a source cannot be read. Such a source loses its slot, and the device reads where
+ * the program says. */
 void sc_batch_sources_read(struct sc_batch_gathered *gathered)
 {
     sc_peek_all(gathered->items, gathered->count);
@@ -168,8 +183,9 @@ void sc_batch_sources_read(struct sc_batch_gathered *gathered)
     gathered->count = 0;
 }
 
-/* Takes a slot for a small pageable source, which is read later together with others. Returns false
- * if there is no slot. */
+/* Takes a slot (a place for a snapshot) for a small pageable source, and adds the source to those
+ * that are copied together later, by one system call. If there are as many as one call can copy,
+ * they are copied now. Returns false if there is no slot. */
 static bool gather_source(struct sc_batch_gathered *gathered, struct sc_batch *batch, size_t index,
                           const struct sc_op_info *op)
 {
@@ -188,7 +204,8 @@ static bool gather_source(struct sc_batch_gathered *gathered, struct sc_batch *b
     return true;
 }
 
-/* Takes a snapshot of the source. Returns false if none could be taken. */
+/* Takes a snapshot of the source at once, for the device to read instead. Returns false if none may
+ * or can be taken. */
 static bool take_snapshot(struct sc_batch *batch, size_t index, const struct sc_op_info *op)
 {
     struct sc_batch_source *source = sc_batch_sources_at(batch, index);
@@ -200,8 +217,10 @@ static bool take_snapshot(struct sc_batch *batch, size_t index, const struct sc_
     return source->slot != NULL;
 }
 
-/* Decides what the device is to read, since the program may change the source: a snapshot, a copy
- * in memory of the library's, or the source itself with its pages protected. */
+/* Decides, before the driver's call, what the device is to read in place of one copy's source,
+ * which the program may change at once: a snapshot, a copy in memory of the library's, or the
+ * source itself with its pages protected. Without an operation (`op` NULL) the source counts as
+ * read within the call: it is copied only if this driver reads it later all the same. */
 void sc_batch_sources_replace(struct sc_batch *batch, size_t index, const struct sc_issue *issue,
                               const struct sc_batch_copy *copy, struct sc_batch_gathered *gathered)
 {
@@ -221,13 +240,16 @@ void sc_batch_sources_replace(struct sc_batch *batch, size_t index, const struct
         protect_source(batch, index, issue, op);
 }
 
+/* May sources of the batch be replaced? Only in mode=fix and by a wrapper that can pass other
+ * addresses to the driver. In a replay the driver has made the call already. */
 bool sc_batch_sources_are_replaced(const struct sc_batch *batch)
 {
     return sc_options.mode == SC_MODE_FIX && !sc_replaying_is_on() && batch->scratch_bytes;
 }
 
-/* Returns into how many pieces the copy is split: one, or three if the ends of a protected source
- * are read from snapshots. */
+/* Splits a copy into the pieces that the device is to make, and returns their number: one, or up to
+ * three if the ends of a protected source are read from snapshots. Each piece says where its bytes
+ * are read (`source`; NULL: where the program says). */
 unsigned sc_batch_sources_pieces(const struct sc_batch *batch, size_t index, size_t size_bytes,
                                  struct sc_batch_piece pieces[SC_BATCH_PIECES_MAX])
 {
@@ -249,14 +271,17 @@ unsigned sc_batch_sources_pieces(const struct sc_batch *batch, size_t index, siz
     return count;
 }
 
+/* Releases a snapshot that no operation reads; NULL: there is none. */
 static void release_slot(struct sc_slot *slot)
 {
     if (slot)
         sc_snapshots_return(slot);
 }
 
-/* Gives the operation what replaces the source, to be freed when the device has read it. If a range
- * was added or removed meanwhile, the copy has no operation, and its slots are released. */
+/* Called when the driver has accepted the batch: enters what replaces the source into the copy's
+ * operation, which frees that when the device has read it. If another thread has registered or
+ * freed memory there during the call, the copy may have no such operation: then its snapshots are
+ * released at once. */
 void sc_batch_sources_hand_over(struct sc_batch_source *source, struct sc_issue_ops *ops)
 {
     struct sc_op_info *op = sc_batch_sources_op(ops);
@@ -279,8 +304,9 @@ void sc_batch_sources_hand_over(struct sc_batch_source *source, struct sc_issue_
     }
 }
 
-/* Keeps a slot of a refused batch as if all copies were under way, since the driver may have begun
- * those before the one that it refused. An operation that is never judged holds the slot. */
+/* Keeps a snapshot of a refused batch from being used again: the driver may have begun the copies
+ * before the one that it has refused. An operation is recorded that holds the snapshot until it is
+ * complete, and of which nothing is reported (SC_UNSURE_UNJUDGED). */
 static void keep_refused_slot(const struct sc_batch *batch, struct sc_slot *slot)
 {
     struct sc_order_call none = {0};
@@ -298,7 +324,8 @@ static void keep_refused_slot(const struct sc_batch *batch, struct sc_slot *slot
     sc_track_issue(&sc_track, &none, &read, 1, &issued);
 }
 
-/* Keeps all memory that the device may read instead of the source. */
+/* Called for each copy of a batch that the driver has refused: keeps all memory of the library's
+ * that the device may have begun to read instead of the source. */
 static void keep_refused_source(const struct sc_batch *batch, struct sc_batch_source *source)
 {
     struct sc_slot *const slots[] = {source->slot, source->edges[0], source->edges[1]};
@@ -314,8 +341,8 @@ static void keep_refused_source(const struct sc_batch *batch, struct sc_batch_so
         sc_large_copies_keep(source->copy, source->copy_bytes, &read);
 }
 
-/* Keeps, if the driver has refused the batch, what it may have begun to read; then frees the
- * records. */
+/* Frees the records of the sources when the call is over. If the driver has refused the batch, what
+ * it may have begun to read is kept before that; of an accepted batch, operations have it. */
 void sc_batch_sources_end(struct sc_batch *batch, bool refused)
 {
     for (size_t i = 0; refused && batch->sources && i < batch->count; i++)

@@ -1,5 +1,5 @@
-/* Replaces sources of a batch (batch_copies.h) in mode=fix: the device reads them elsewhere than
- * the program says.
+/* Replaces sources of a batch copy (batch_copies.h) in mode=fix: the device reads them elsewhere
+ * than the program says, since the program may change them before the device has read them.
  *
  * A small source is read from a snapshot. Of a large pageable source the whole pages are protected.
  * The bytes before and after these share pages with other memory, so they are read from snapshots,
@@ -65,7 +65,7 @@ static inline void *sc_batch_sources_scratch(const struct sc_batch *batch)
 /* Returns the record of how the device is to read the source of copy `index`; NULL: no memory. */
 struct sc_batch_source *sc_batch_sources_at(struct sc_batch *batch, size_t index);
 
-/* Returns the operation among `ops` that reads the source, or NULL. */
+/* Returns the operation among `ops` (those of one copy) that reads the source; NULL: none does. */
 struct sc_op_info *sc_batch_sources_op(struct sc_issue_ops *ops);
 
 /* Returns as which call (track/copy_manner.h) the copy counts, by its access order. Pure. */
@@ -95,8 +95,8 @@ unsigned sc_batch_sources_pieces(const struct sc_batch *batch, size_t index, siz
  * are forgotten. Called when the driver has accepted the call. */
 void sc_batch_sources_hand_over(struct sc_batch_source *source, struct sc_issue_ops *ops);
 
-/* Frees what is kept, when the call is over. `refused`: the driver may have begun some of the
- * copies all the same, so memory that they read is kept for ever. */
+/* Frees the records, when the call is over. `refused`: the driver may have begun some of the copies
+ * all the same, so memory that they read is kept first, as if they were under way. */
 void sc_batch_sources_end(struct sc_batch *batch, bool refused);
 
 #endif

@@ -1,5 +1,5 @@
-/* Batch copies, on streams that capture and on others (batch_copies.h). A single copy with
- * attributes is a batch of one.
+/* Wrappers of batch copies, on streams that capture and on others (batch_copies.h). A single copy
+ * with attributes is a batch of one.
  *
  * On a stream that captures, a driver refuses a batch with CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED.
  * The capture goes on, and the graph lacks the copies (SC304). With capture=repair each copy
@@ -31,7 +31,7 @@
 
 #include "common/poison.h"
 
-/* What all wrappers of batches have in common. */
+/* One call of a batch function: what its wrappers have in common. */
 struct batch {
     struct sc_batch copies;
     CUresult (*capture)(struct batch *batch,
@@ -52,6 +52,8 @@ static struct sc_stream_record *capturing_stream(const struct batch *batch)
                : NULL;
 }
 
+/* Reports that the graph of the capture lacks the copies of a batch, which the driver has refused
+ * to capture (SC304). `action`: whether the library has captured them one by one instead. */
 static void report_missing(const struct batch *batch, enum sc_action action)
 {
     const struct sc_call *call = batch->copies.call;
@@ -59,23 +61,24 @@ static void report_missing(const struct batch *batch, enum sc_action action)
     sc_captures_report(SC304, action, &capture.begin, call);
 }
 
-/* Is it an access order that the driver knows? The driver checks arguments before it looks at the
- * capture, so wrong ones are left to it. */
+/* Is it an access order that the driver knows? A batch with a wrong one is left to the driver,
+ * which refuses it. */
 static bool is_order(CUmemcpySrcAccessOrder order)
 {
     return order >= CU_MEMCPY_SRC_ACCESS_ORDER_STREAM && order <= CU_MEMCPY_SRC_ACCESS_ORDER_ANY;
 }
 
-/* The driver takes no batch on the legacy stream, whether or not anything captures. */
+/* Is the batch on the legacy stream? The driver refuses such a batch always, so the library has
+ * nothing to do with it. */
 static bool is_on_legacy(const struct batch *batch)
 {
     CUstream handle = batch->copies.handle;
     return handle == CU_STREAM_LEGACY || (!handle && !batch->copies.call->per_thread);
 }
 
-/* Returns where a node is to read the source. With the order DURING_API_CALL the program may change
- * the source when the call returns, so the node reads a copy, which lives as long as a graph may
- * use it. */
+/* Returns where a node of the graph is to read the source of a captured copy: where the program
+ * says, except with the access order DURING_API_CALL. There the program may change the source when
+ * the call returns, so the node reads a copy, which lives as long as a graph may use it. */
 static CUdeviceptr source_for_node(const struct sc_copy_side *side, CUmemcpySrcAccessOrder order)
 {
     void *kept = NULL;
@@ -85,7 +88,8 @@ static CUdeviceptr source_for_node(const struct sc_copy_side *side, CUmemcpySrcA
     return kept ? (CUdeviceptr)(uintptr_t)kept : side->shape.address;
 }
 
-/* Begins to capture one copy of a batch as a single copy. Returns where that reads its source. */
+/* Begins to capture one copy of a batch by a single asynchronous copy, which the caller makes.
+ * Returns the address from which that copy has to read. */
 static CUdeviceptr begin_single(struct sc_issue *issue, const struct batch *batch,
                                 struct sc_copy_sides *sides, CUmemcpySrcAccessOrder order)
 {
@@ -95,8 +99,9 @@ static CUdeviceptr begin_single(struct sc_issue *issue, const struct batch *batc
     return sides->src.shape.address;
 }
 
-/* Begins the batch, before the driver's call. `valid`: the driver would not refuse the arguments.
- */
+/* Called before the driver's call. On a stream that captures nothing runs now, so there is nothing
+ * to judge; *failed is kept, to be restored if the copies are captured one by one. A batch that the
+ * driver will refuse (`valid` false) is not looked at: its arrays may be no arrays. */
 static void begin_batch(struct batch *batch, bool valid)
 {
     batch->valid = valid;
@@ -107,8 +112,9 @@ static void begin_batch(struct batch *batch, bool valid)
         sc_batch_copies_begin(&batch->copies);
 }
 
-/* Notes what a node does that the driver has made of the whole batch. A source that the driver
- * reads during the call is not used by the node. */
+/* Called if the driver has captured the whole batch as one node: notes what that node does with the
+ * memory of each copy, for the graph's launches. A source with the access order DURING_API_CALL was
+ * read during the call, so the node does not use it. */
 static void note_captured(struct batch *batch)
 {
     for (size_t i = 0; i < batch->copies.count; i++) {
@@ -125,7 +131,8 @@ static void note_captured(struct batch *batch)
     }
 }
 
-/* Captures the copies one by one, until one is refused. */
+/* Captures the copies one by one, each as a node, until the driver refuses one. Returns that
+ * answer, and stores the index of the refused copy, as the driver's batch function does. */
 static CUresult capture_all(struct batch *batch)
 {
     CUresult result = CUDA_SUCCESS;
@@ -137,8 +144,10 @@ static CUresult capture_all(struct batch *batch)
     return result;
 }
 
-/* Ends a batch on a stream that captures. Returns the driver's answer, or, if this driver cannot
- * capture batches, the result of capturing the copies one by one. */
+/* Called when the driver has answered a batch on a stream that captures. Most drivers refuse it,
+ * and the graph would lack the copies: with capture=repair they are captured one by one. That is
+ * not done if the capture itself has failed, since nothing can be added to it any more, or if the
+ * library cannot make such copies (`capture` NULL). Returns what the program gets as the answer. */
 static CUresult end_in_capture(struct batch *batch, CUresult result)
 {
     if (result == CUDA_SUCCESS && batch->valid)
@@ -165,8 +174,9 @@ struct flat_arrays {
     size_t *first;
 };
 
+/* A batch of contiguous copies, whose arguments are arrays. */
 struct flat_batch {
-    struct batch batch; /* first */
+    struct batch batch; /* first, so that a pointer to it is one to the whole */
     struct flat_arrays arrays;
     CUmemcpyAttributes *attributes;
     size_t attribute_count;
@@ -223,6 +233,8 @@ static bool is_valid_flat(const struct flat_batch *batch)
     return valid;
 }
 
+/* Captures copy `i` of a batch of contiguous copies by a single copy. Returns the driver's answer.
+ */
 static CUresult capture_flat(struct batch *copies, size_t i)
 {
     struct flat_batch *batch = (struct flat_batch *)(void *)copies;
@@ -247,8 +259,9 @@ enum { SCRATCH_BYTES = (3 * SC_BATCH_PIECES_MAX + 1) * sizeof(size_t) };
 
 _Static_assert(sizeof(CUdeviceptr) == sizeof(size_t), "one size for every element");
 
-/* Fills the arrays for the driver: an element for each piece of a copy, and for each attribute the
- * index of its first piece. */
+/* Fills the arrays that the driver gets in place of the program's: an element for each piece of a
+ * copy (pieces of one copy may be read at different places), and for each attribute the index of
+ * the first piece for which it holds. */
 static void write_pieces(struct flat_batch *batch, struct flat_arrays *made)
 {
     const struct flat_arrays *arrays = &batch->arrays;
@@ -270,7 +283,8 @@ static void write_pieces(struct flat_batch *batch, struct flat_arrays *made)
     made->count = piece_count;
 }
 
-/* Returns the program's arrays, or, if sources are replaced, arrays in the scratch memory. */
+/* Returns the arrays to pass to the driver: the program's, or, if sources are replaced, arrays in
+ * the batch's scratch memory, which say where to read instead. */
 static struct flat_arrays arrays_for_driver(struct flat_batch *batch)
 {
     size_t room = batch->arrays.count * SC_BATCH_PIECES_MAX;
@@ -287,8 +301,8 @@ static struct flat_arrays arrays_for_driver(struct flat_batch *batch)
     return made;
 }
 
-/* Tells the program which copy has failed: the one to which the piece belongs that the driver has
- * refused. */
+/* Called when the driver has refused a batch of which it was given more pieces than the program has
+ * copies (`extra`): changes *failed from the index of the refused piece to that of its copy. */
 static void name_failed_copy(const struct flat_batch *batch)
 {
     const struct sc_batch *copies = &batch->batch.copies;
@@ -304,6 +318,8 @@ static void name_failed_copy(const struct flat_batch *batch)
     }
 }
 
+/* Called when the driver has answered a batch of contiguous copies: ends the batch, captured or
+ * not, and returns what the program gets. */
 static CUresult end_flat(struct flat_batch *batch, CUresult result)
 {
     if (batch->batch.captured)
@@ -313,9 +329,11 @@ static CUresult end_flat(struct flat_batch *batch, CUresult result)
     return sc_batch_copies_end(&batch->batch.copies, result);
 }
 
-/* Begins the record of a batch whose arguments are arrays. */
-static struct flat_batch flat_batch(const struct sc_call *call, CUstream stream, size_t count,
-                                    size_t *failed)
+/* Returns the record of a call whose arguments are arrays, which set_arrays then stores. `failed`:
+ * where the driver writes the index of a refused copy; NULL: this function has no such parameter.
+ */
+static struct flat_batch make_flat_batch(const struct sc_call *call, CUstream stream, size_t count,
+                                         size_t *failed)
 {
     return (struct flat_batch){
         .batch = {.copies = {.call = call,
@@ -332,7 +350,7 @@ static struct flat_batch flat_batch(const struct sc_call *call, CUstream stream,
 #define COPIES_RUNS(symbol, failed, parameters, arguments, ...)                                    \
     SC_PAIR(symbol, _ptsz, parameters, arguments)                                                  \
     {                                                                                              \
-        struct flat_batch batch = flat_batch(call, stream, count, failed);                         \
+        struct flat_batch batch = make_flat_batch(call, stream, count, failed);                    \
         set_arrays(&batch, dsts, srcs, sizes, attributes, first, attribute_count);                 \
         begin_batch(&batch.batch, is_valid_flat(&batch) && !is_on_legacy(&batch.batch));           \
         struct flat_arrays made = arrays_for_driver(&batch);                                       \
@@ -359,7 +377,7 @@ SC_PAIR(cuMemcpyWithAttributesAsync, _ptsz,
          CUstream stream),
         (dst, src, size, attributes, stream))
 {
-    struct flat_batch batch = flat_batch(call, stream, 1, NULL);
+    struct flat_batch batch = make_flat_batch(call, stream, 1, NULL);
     size_t first = 0;
     batch.batch.copies.splits = false;
     set_arrays(&batch, &dst, &src, &size, attributes, &first, 1);
@@ -391,7 +409,8 @@ static struct sc_fold operand_fold(const CUmemcpy3DOperand *operand, const CUext
     return (struct sc_fold){0, 0};
 }
 
-/* Returns one side of a copy. An array does not count as host memory. */
+/* Returns one side of a 3D copy. A CUDA array is device memory that no address names, so it counts
+ * as an unused side. */
 static struct sc_copy_side operand_side(const CUmemcpy3DOperand *operand, const CUextent3D *extent,
                                         enum sc_side_as is)
 {
@@ -405,8 +424,9 @@ static struct sc_copy_side operand_side(const CUmemcpy3DOperand *operand, const 
     return side;
 }
 
+/* A batch of 3D copies, whose arguments are a list of structs. */
 struct batch_3d {
-    struct batch batch; /* first */
+    struct batch batch; /* first, so that a pointer to it is one to the whole */
     CUDA_MEMCPY3D_BATCH_OP *list;
 };
 
@@ -422,8 +442,9 @@ static void describe_3d(struct sc_batch *copies, size_t i, struct sc_batch_copy 
     copy->sides.dst = operand_side(&op->dst, &op->extent, copy->dst_is);
 }
 
-/* Captures a copy of operands as a single 3D copy. A batch counts arrays in elements, a single copy
- * in bytes, so copies with arrays are left to the driver (has_arrays). */
+/* Captures copy `i` of a batch of 3D copies by a single 3D copy, and returns the driver's answer.
+ * No side is a CUDA array: a batch counts arrays in elements, a single copy in bytes, so batches
+ * with arrays are left to the driver (has_arrays). */
 static CUresult capture_3d(struct batch *batch, size_t i)
 {
     const CUDA_MEMCPY3D_BATCH_OP *op = &((const struct batch_3d *)(void *)batch)->list[i];
@@ -449,7 +470,8 @@ static CUresult capture_3d(struct batch *batch, size_t i)
     return sc_issue_end(&issue, result);
 }
 
-/* Would the driver accept the arguments? */
+/* Would the driver accept the arguments of a batch of 3D copies? One that it would refuse is not
+ * looked at further. */
 static bool is_valid_3d(const struct batch_3d *batch, unsigned long long flags)
 {
     bool valid = batch->list && batch->batch.copies.count && !flags;
@@ -468,6 +490,8 @@ static bool has_arrays(const struct batch_3d *batch)
     return false;
 }
 
+/* Called before the driver's call for a batch of 3D copies: judges the copies, unless the driver
+ * would refuse the batch. */
 static void begin_3d(struct batch_3d *batch, unsigned long long flags)
 {
     begin_batch(&batch->batch, is_valid_3d(batch, flags) && !is_on_legacy(&batch->batch));
@@ -493,9 +517,10 @@ static CUDA_MEMCPY3D_BATCH_OP *list_for_driver(const struct batch_3d *batch)
     return list ? list : batch->list;
 }
 
-/* Begins the record of a batch of 3D copies. */
-static struct batch_3d batch_3d(const struct sc_call *call, CUstream stream, size_t count,
-                                CUDA_MEMCPY3D_BATCH_OP *list, size_t *failed)
+/* Returns the record of a call that makes a batch of 3D copies. `failed`: where the driver writes
+ * the index of a refused copy; NULL: this function has no such parameter. */
+static struct batch_3d make_batch_3d(const struct sc_call *call, CUstream stream, size_t count,
+                                     CUDA_MEMCPY3D_BATCH_OP *list, size_t *failed)
 {
     return (struct batch_3d){
         .batch = {.copies = {.call = call,
@@ -508,6 +533,8 @@ static struct batch_3d batch_3d(const struct sc_call *call, CUstream stream, siz
     };
 }
 
+/* Called when the driver has answered a batch of 3D copies. In a capture, copies with CUDA arrays
+ * cannot be captured one by one (has_arrays), so none is then. Returns what the program gets. */
 static CUresult end_3d(struct batch_3d *batch, CUresult result)
 {
     if (batch->batch.captured) {
@@ -522,7 +549,7 @@ SC_PAIR(cuMemcpy3DBatchAsync, _ptsz,
          CUstream stream),
         (count, list, failed, flags, stream))
 {
-    struct batch_3d batch = batch_3d(call, stream, count, list, failed);
+    struct batch_3d batch = make_batch_3d(call, stream, count, list, failed);
     begin_3d(&batch, flags);
     return end_3d(&batch, real(count, list_for_driver(&batch), failed, flags, stream));
 }
@@ -531,7 +558,7 @@ SC_PAIR(cuMemcpy3DBatchAsync_v2, _ptsz,
         (size_t count, CUDA_MEMCPY3D_BATCH_OP *list, unsigned long long flags, CUstream stream),
         (count, list, flags, stream))
 {
-    struct batch_3d batch = batch_3d(call, stream, count, list, NULL);
+    struct batch_3d batch = make_batch_3d(call, stream, count, list, NULL);
     begin_3d(&batch, flags);
     return end_3d(&batch, real(count, list_for_driver(&batch), flags, stream));
 }
@@ -540,7 +567,7 @@ SC_PAIR(cuMemcpy3DWithAttributesAsync, _ptsz,
         (CUDA_MEMCPY3D_BATCH_OP * op, unsigned long long flags, CUstream stream),
         (op, flags, stream))
 {
-    struct batch_3d batch = batch_3d(call, stream, 1, op, NULL);
+    struct batch_3d batch = make_batch_3d(call, stream, 1, op, NULL);
     begin_batch(&batch.batch, is_valid_3d(&batch, flags));
     return end_3d(&batch, real(list_for_driver(&batch), flags, stream));
 }

@@ -12,7 +12,8 @@
 
 /* ---- copies and memsets ---- */
 
-/* Notes, for open captures, which device memory a captured operation uses. */
+/* Notes, for the open capture of this thread, which device memory a captured copy or memset uses:
+ * the graph needs what is there, and work that wrote it may have run beside the capture (SC305). */
 void sc_beside_uses_note_captured(const struct sc_graph_call *call,
                                   const struct sc_device_uses *uses)
 {
@@ -25,7 +26,9 @@ void sc_beside_uses_note_captured(const struct sc_graph_call *call,
     sc_beside_note_captured(&op, call->graph);
 }
 
-/* Notes, for open captures, work that is issued beside them: the graph will not repeat it. */
+/* Notes, for this thread's open captures, a copy or memset that runs at once, beside them: a launch
+ * of the graph will not repeat it (SC305). `names_legacy`: an asynchronous call has named the
+ * legacy stream. Work without device memory matters to no graph. */
 void sc_beside_uses_note_issued(const struct sc_call *call, const struct sc_stream_record *stream,
                                 const struct sc_device_uses *uses, bool is_async, bool is_detour)
 {
@@ -42,9 +45,11 @@ void sc_beside_uses_note_issued(const struct sc_call *call, const struct sc_stre
 
 /* ---- kernels ---- */
 
-/* Notes a launch for the thread's captures: one that a capture takes, or one that runs beside it.
- */
-static void tell_launch(const struct sc_call *call, const struct sc_launch *launch, bool is_detour)
+/* Notes a kernel for the thread's open captures: as work that a capture has taken into its graph,
+ * or as work that runs at once beside it. The memory that the kernel uses is guessed from the
+ * addresses among its parameters; they may not all be known (`is_partly_known`). On an unknown
+ * stream the kernel may write anything. */
+static void note_kernel(const struct sc_call *call, const struct sc_launch *launch, bool is_detour)
 {
     struct sc_kernel_parameters read;
     struct sc_stream_record *stream = sc_streams_find(launch->stream, call->per_thread);
@@ -69,10 +74,12 @@ static void tell_launch(const struct sc_call *call, const struct sc_launch *laun
         sc_beside_note_issued(&op);
 }
 
+/* Notes a kernel that was launched, if this thread captures, or if memory is watched that graphs of
+ * ended captures read: reading the kernel's parameters costs calls of the driver. */
 void sc_beside_uses_note_launched(const struct sc_call *call, const struct sc_launch *launch,
                                   bool is_detour)
 {
     SC_KEEP_ERRNO();
     if (sc_beside_is_own() || sc_beside_is_watching())
-        tell_launch(call, launch, is_detour);
+        note_kernel(call, launch, is_detour);
 }

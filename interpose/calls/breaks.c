@@ -1,4 +1,5 @@
-/* brk and sbrk: the pages between the new break and the old one are lost.
+/* Hooks of brk and sbrk. A lower break takes the pages between it and the old one away: operations
+ * in flight there are reported and waited for first.
  *
  * These hooks are for programs that use the break as an allocator of their own. Memory that glibc's
  * malloc gives back at the break (free, malloc_trim) does not come by here. That is no loss either:
@@ -35,7 +36,8 @@ struct heap {
     uintptr_t start; /* 0: there is none */
 };
 
-/* Looks for the heap of brk() among the mappings. Returns whether to go on. */
+/* Called for each line of /proc/self/maps: stores where the heap of brk() starts. Returns whether
+ * to go on, which is so until the heap is found. */
 static bool is_heap_line(void *context, uintptr_t start, uintptr_t end, const char *access,
                          const char *rest)
 {
@@ -48,15 +50,17 @@ static bool is_heap_line(void *context, uintptr_t start, uintptr_t end, const ch
     return !found;
 }
 
-/* Is the address within the heap? The kernel refuses a break below it. */
+/* Is the address within the heap of brk()? The kernel refuses a break below the heap, so then no
+ * page is lost. True also if /proc cannot be read. */
 static bool is_in_heap(uintptr_t address)
 {
     struct heap heap = {0};
     return !sc_mappings_each(is_heap_line, &heap) || (heap.start && heap.start <= address);
 }
 
-/* Waits for, and reports, what is in flight on the whole pages between the new break `to` and the
- * old one: brk() is about to remove them. */
+/* Called before the break is set to `to`: reports operations in flight on the whole pages between
+ * `to` and the present break, which the kernel is about to remove, and waits for them. Does nothing
+ * if the break rises, if nothing is in flight there, or if the kernel will refuse the call. */
 static void settle_lost_pages(uintptr_t to, const struct sc_culprit *culprit)
 {
     uintptr_t start = sc_losses_whole_pages(to);
@@ -67,6 +71,7 @@ static void settle_lost_pages(uintptr_t to, const struct sc_culprit *culprit)
     sc_losses_settle(lost, end - start, culprit);
 }
 
+/* Replaces libc's brk: what a lower break takes away is settled before the real call. */
 SC_EXPORT int brk(void *address)
 {
     if (sc_losses_are_watched())
@@ -74,6 +79,7 @@ SC_EXPORT int brk(void *address)
     return NEXT(brk)(address);
 }
 
+/* Replaces libc's sbrk: only a negative change takes pages away. */
 SC_EXPORT void *sbrk(intptr_t change)
 {
     if (change < 0 && sc_losses_are_watched())

@@ -1,5 +1,6 @@
-/* Captures begin and end. Meanwhile the reaper must not record an event on the stream that begins
- * one: the stream is locked. */
+/* Wrappers of calls that begin and end captures. While the driver begins one, the stream is locked:
+ * the library's own thread (the reaper) must not record an event there, which would become part of
+ * the capture. */
 
 /* Terms (docs/glossary.md):
  *   reaper: the library's thread that judges hazards, reports them and frees held memory
@@ -26,7 +27,10 @@ struct beginning {
     CUgraph into;     /* the program's graph that is captured into; NULL: a new one */
 };
 
-/* Shuts the gate and adds the capture to the list, before the driver begins it. */
+/* Called before the driver begins a capture: adds it to the list of open captures, and keeps
+ * operations of other threads off the legacy stream meanwhile (the gate), since they would break
+ * it. Even while the library is inactive, or for an unknown stream, it is noted that the process
+ * has captured: from then on no call is simple. */
 static struct beginning begin_capture(const struct sc_call *call, CUstream handle,
                                       CUstreamCaptureMode mode, bool to_graph) SC_UNFOLLOWED
 {
@@ -41,7 +45,9 @@ static struct beginning begin_capture(const struct sc_call *call, CUstream handl
     return beginning;
 }
 
-/* Notes the driver's answer to the beginning of a capture, and opens the gate. */
+/* Called when the driver has answered the beginning of a capture: keeps it in the list or removes
+ * it, has work beside it watched (SC305), and lets operations on the legacy stream pass again.
+ * Returns `result`. */
 static CUresult end_begin(const struct beginning *beginning, CUresult result) SC_UNFOLLOWED
 {
     if (beginning->stream)
@@ -75,8 +81,8 @@ SC_PAIR(cuStreamBeginCaptureToGraph, _ptsz,
     return end_begin(&beginning, real(stream, graph, dependencies, edges, count, mode));
 }
 
-/* The nodes of the graph stay, and each is given what is captured in its turn. So all that the
- * nodes named before is forgotten. */
+/* Begins a capture into a graph whose nodes stay, and are given in turn what is captured. So all
+ * memory that the nodes named before is forgotten. */
 SC_PAIR(cuStreamBeginRecaptureToGraph, _ptsz,
         (CUstream stream, CUstreamCaptureMode mode, CUgraph graph, CUgraphRecaptureCallback changed,
          void *data),
@@ -90,7 +96,10 @@ SC_PAIR(cuStreamBeginRecaptureToGraph, _ptsz,
     return end_begin(&beginning, result);
 }
 
-/* Notes the driver's answer to the end of a capture. */
+/* Called when the driver has answered the end of a capture on `stream`; NULL: nothing captures, as
+ * far as is known. If there is a graph now, work that it lacks is reported (SC305). If the capture
+ * has failed, its graph (`graph`; 0: the program had made it, so it stays) does not exist any more.
+ * Returns `result`. */
 static CUresult end_capture(CUresult result, struct sc_stream_record *stream, uintptr_t graph)
 {
     sc_capturing_changed();
@@ -104,6 +113,7 @@ static CUresult end_capture(CUresult result, struct sc_stream_record *stream, ui
     return result;
 }
 
+/* Ends a capture. The graph is asked for before the call, since a capture that fails has none. */
 SC_PAIR(cuStreamEndCapture, _ptsz, (CUstream handle, CUgraph *graph), (handle, graph))
 {
     bool may_capture = sc_active() && sc_captures_any_open();

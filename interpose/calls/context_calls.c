@@ -1,6 +1,6 @@
-/* Contexts end. Their work is known done, and their memory and handles become void. What needs the
- * context is done before the driver's call, since nothing may be asked of the context afterwards.
- */
+/* Wrappers of calls that end contexts, and the end of contexts that CUPTI tells of. The context's
+ * work is then known done, and its memory and handles become void. What needs the context is done
+ * before the driver's call, since nothing may be asked of the context afterwards. */
 #include "interpose/calls/context_calls.h"
 
 #include "common/checks.h"
@@ -44,10 +44,12 @@
 /* How long make_quiet waits for the locks of a context's streams. */
 enum { STREAM_LOCK_NS = 100 * 1000 * 1000 };
 
-static _Atomic unsigned ended_contexts; /* ended unseen, not yet buried */
+/* How many contexts CUPTI has said to end whose records are still to be dropped (bury_ended). */
+static _Atomic unsigned ended_contexts;
 
-/* Removes the holds of the context's pinned memory, which has ended with the context: a later free
- * at the same address would wait for the hold. */
+/* Called for a context that has ended, and its pinned memory with it: ends the holds on such memory
+ * (memory that the program has freed and the library has kept). Else a free of other memory at the
+ * same address would wait for the hold. Holds on other memory are put back as they were. */
 static void end_pinned_holds(const struct sc_context *context)
 {
     struct sc_release release = sc_track_take_ready(&sc_track, 0);
@@ -61,7 +63,7 @@ static void end_pinned_holds(const struct sc_context *context)
     }
 }
 
-/* Removes all memory and graphs of the context from the tracker. */
+/* Called for a context that has ended: makes the tracker forget its memory and its graphs. */
 static void end_memory(const struct sc_context *context)
 {
     SC_TRACK_SCOPE(track);
@@ -71,8 +73,10 @@ static void end_memory(const struct sc_context *context)
     sc_holds_forget_graphs_of(track.holds, context->legacy);
 }
 
-/* Notes all work of the context as done, and its memory as gone. Takes only locks of the tracker,
- * the guard and the reaper. */
+/* Called for a context that ends: notes all its work as done and its memory as gone, and unprotects
+ * pages. No source is compared, since the memory is gone (`overwritten` NULL). May run within a
+ * callback of the driver, so it takes only locks that are not held over calls of the driver: the
+ * tracker's, the guard's and the reaper's. */
 static void end_work(const struct sc_context *context)
 {
     struct sc_point point = sc_track_sync_point(&sc_track, context->legacy, SC_SCOPE_CONTEXT);
@@ -86,8 +90,10 @@ static void end_work(const struct sc_context *context)
     sc_guard_apply(SC_GUARD_ALL);
 }
 
-/* Makes the context's work count as ended from now on. Everything else is ended by a later call
- * (bury), which may take more locks and call the driver. */
+/* Called from within the driver when CUPTI tells that a context ends: its work counts as ended from
+ * now on. All else is left to sc_context_calls_bury_ended, which may take more locks and call the
+ * driver. A context may be told of twice, so `gone` is asked first. A green context can end while
+ * its streams still have work, so that work is not ended here. */
 void sc_context_calls_note_end(CUcontext handle)
 {
     struct sc_context *context = sc_contexts_known(handle);
@@ -99,7 +105,9 @@ void sc_context_calls_note_end(CUcontext handle)
         end_work(context);
 }
 
-/* Frees all that was kept for the context, which the driver has ended. */
+/* Called when the driver has ended the context: ends its work (once more, if CUPTI told of the end
+ * before), and frees all that the library has kept for it: snapshots, pinned memory, open captures,
+ * streams, marks. */
 static void end_context(struct sc_context *context)
 {
     if (atomic_exchange(&context->gone, true))
@@ -112,7 +120,8 @@ static void end_context(struct sc_context *context)
     sc_marks_context_gone(context);
 }
 
-/* Ends a primary context, and the green contexts that end with it. */
+/* Ends a context that the driver has ended, and the green contexts that were made of it and end
+ * with it. */
 static void end_with_greens(struct sc_context *context)
 {
     struct sc_context *green;
@@ -121,28 +130,29 @@ static void end_with_greens(struct sc_context *context)
         end_context(green);
 }
 
-/* Takes the stream's lock, when who has it has let go, and gives it back. */
-static void pass_lock(void *deadline, struct sc_stream_record *stream)
+/* Waits, until the deadline, for the thread that has the stream's lock: after that no call of the
+ * library's is under way on the stream. Called for each stream of a context that may end. */
+static void await_lock(void *deadline, struct sc_stream_record *stream)
 {
     if (sc_lock_until(&stream->lock, deadline) == 0)
         pthread_mutex_unlock(&stream->lock);
 }
 
-/* Prevents new work of the library's in the context, and waits until calls in its streams have
- * returned. Another thread may hold a stream's lock for long: the driver has no room for what it
- * issues, and makes it wait, perhaps for what this thread does after its call. A release that is
- * not the last one, and the end of a green context, do not wait themselves. So this wait has a time
- * limit. */
+/* Called before a call that may end the context: keeps the library from beginning calls in it
+ * (quiet), and waits until those that are under way have returned. The wait has a time limit: a
+ * thread may hold a stream's lock while the driver makes it wait for room in its queue, perhaps for
+ * what this thread does after its call; and the program's call may be one that does not wait
+ * itself. */
 static void make_quiet(struct sc_context *context)
 {
     struct timespec deadline = sc_deadline_in(STREAM_LOCK_NS);
     sc_nvtx_await(); /* the tool is told of the context's streams while there are any */
     atomic_fetch_add(&context->quiet, 1);
-    sc_streams_each_ever(context, pass_lock, &deadline);
+    sc_streams_each_ever(context, await_lock, &deadline);
 }
 
-/* Undoes make_quiet: work may begin in the context again. Makes the waits that its streams have
- * been put off meanwhile. */
+/* Undoes make_quiet: the library may make calls in the context again. Waits for detours that its
+ * streams have owed meanwhile are made now. */
 static void end_quiet(struct sc_context *context)
 {
     SC_ASSERT(atomic_load(&context->quiet) != 0);
@@ -150,8 +160,9 @@ static void end_quiet(struct sc_context *context)
     sc_detours_make_owed_waits();
 }
 
-/* Takes the context out of the tables while its last call is under way. Returns NULL if it has no
- * record. */
+/* Called before the driver ends the context: takes its record out of the tables, since the handle
+ * may name another context before the call returns, and makes it quiet (no calls of the library's
+ * in it). Returns NULL if it has no record. The caller ends the record or calls put_back. */
 static struct sc_context *take_and_quiet(CUcontext handle)
 {
     struct sc_context *context = sc_contexts_take(handle);
@@ -163,7 +174,8 @@ static struct sc_context *take_and_quiet(CUcontext handle)
     return context;
 }
 
-/* Makes the context's record valid again, after the driver has refused to end the context. */
+/* Undoes take_and_quiet: the driver has refused to end the context, so its record is valid again.
+ */
 static void put_back(struct sc_context *context)
 {
     end_quiet(context);
@@ -171,8 +183,8 @@ static void put_back(struct sc_context *context)
     sc_pinned_context_named(context);
 }
 
-/* Ends a green context: its streams end, while its memory and its events stay with its primary
- * context. */
+/* Called when the driver has ended a green context alone: its streams end, while its memory and its
+ * events stay with its primary context. Its work may go on, so no work is noted as done. */
 static void end_green(struct sc_context *context)
 {
     if (atomic_exchange(&context->gone, true))
@@ -181,7 +193,9 @@ static void end_green(struct sc_context *context)
     sc_marks_context_gone(context);
 }
 
-/* Ends all contexts that were only noted as ended. Mostly there is none. */
+/* Ends all contexts that sc_context_calls_note_end has only noted as ended, within a callback of
+ * the driver. Called when a call has returned, and before the handle of such a context is used
+ * again. Mostly there is none. */
 void sc_context_calls_bury_ended(void)
 {
     while (sc_unlikely(atomic_load_explicit(&ended_contexts, memory_order_relaxed) != 0)) {
@@ -197,9 +211,10 @@ void sc_context_calls_bury_ended(void)
 
 /* ---- contexts: destroying one completes its work first (docs/driver.md, Q13) ---- */
 
-/* Takes the context that the call is about to end. In a replay the driver has ended it already, and
- * the handle may belong to another context: then only a context that is known to have ended is
- * taken. */
+/* Called before the driver ends the context that the call names: takes it out of the tables; NULL:
+ * it has no record. In a replay (of a call that came through no wrapper) the driver may have ended
+ * it already, and the handle may name another context: then only a context that is known to have
+ * ended is taken, or one that may be green, whose end may not have been told. */
 static struct sc_context *take_ending(CUcontext handle)
 {
     const struct sc_context *known = sc_active() && handle ? sc_contexts_known(handle) : NULL;
@@ -208,7 +223,8 @@ static struct sc_context *take_ending(CUcontext handle)
     return take_and_quiet(handle);
 }
 
-/* Ends the context that was taken, or, if the driver has refused, puts it back. */
+/* Called when the driver has answered: ends the context that take_ending has taken, or, after a
+ * refusal, puts it back. Returns `result`. */
 static CUresult end_taken(struct sc_context *context, CUresult result)
 {
     if (context && result == CUDA_SUCCESS)
@@ -218,12 +234,14 @@ static CUresult end_taken(struct sc_context *context, CUresult result)
     return result;
 }
 
-/* Returns the device's primary context if we have met it and it is alive, or NULL. */
+/* Returns the handle of the device's primary context, which a reset or release names by the device;
+ * NULL: the library is inactive, the context is not alive, or the library has no record of it. */
 static CUcontext primary_context(CUdevice device)
 {
     return sc_active() ? sc_contexts_primary(device) : NULL;
 }
 
+/* Ends a context: its work, its records, and its entry in the ledger of memory. */
 SC_VERSIONS(cuCtxDestroy, cuCtxDestroy_v2, (CUcontext handle), (handle))
 {
     const struct sc_memory memory = {SC_MEMORY_CONTEXT, (uintptr_t)handle, 0, 0, 0};
@@ -234,12 +252,14 @@ SC_VERSIONS(cuCtxDestroy, cuCtxDestroy_v2, (CUcontext handle), (handle))
     return result;
 }
 
-/* Returns the device's primary context as the ledger has it: under the device's number. */
+/* Returns the entry of the device's primary context in the ledger of memory. The program has no
+ * handle of it at first, so it is entered under the device's number; plus 1, since 0 is no name. */
 static struct sc_memory primary_of(CUdevice device)
 {
     return (struct sc_memory){SC_MEMORY_CONTEXT, (uintptr_t)device + 1, 0, 0, 0};
 }
 
+/* A reset ends the device's primary context, whoever still uses it, and all memory there. */
 SC_VERSIONS(cuDevicePrimaryCtxReset, cuDevicePrimaryCtxReset_v2, (CUdevice device), (device))
 {
     const struct sc_memory memory = primary_of(device);
@@ -261,8 +281,8 @@ struct releasing {
     struct sc_memory memory;
 };
 
-/* Makes the context quiet (no calls of the library's in it), since the release may be the last one,
- * which ends it. */
+/* Called before a primary context is released. The release may be the last one, which ends it, so
+ * the library makes no calls in it meanwhile (quiet). */
 static struct releasing begin_release(const struct sc_call *call, CUdevice device)
 {
     struct releasing releasing = {
@@ -277,7 +297,9 @@ static struct releasing begin_release(const struct sc_call *call, CUdevice devic
     return releasing;
 }
 
-/* Ends the context if that was the last release. */
+/* Called when the driver has answered a release: asks whether the primary context is still alive,
+ * and ends its records if not; else calls may be made in it again. `memory.name` 0: begin_release
+ * was not called, since the green context that ends is not known. Returns `result`. */
 static CUresult end_release(CUresult result, const struct releasing *releasing)
 {
     unsigned flags = 0;
@@ -296,6 +318,7 @@ static CUresult end_release(CUresult result, const struct releasing *releasing)
     return result;
 }
 
+/* A release ends the device's primary context if it is the last one. */
 SC_VERSIONS(cuDevicePrimaryCtxRelease, cuDevicePrimaryCtxRelease_v2, (CUdevice device), (device))
 {
     struct releasing releasing = begin_release(call, device);
@@ -304,13 +327,15 @@ SC_VERSIONS(cuDevicePrimaryCtxRelease, cuDevicePrimaryCtxRelease_v2, (CUdevice d
 
 /* ---- green contexts ---- */
 
+/* The end of a green context, from before the driver's call. */
 struct green_ending {
     struct sc_context *context; /* NULL: not known */
     struct releasing releasing; /* a green context holds its primary one, as a retain does */
 };
 
-/* Begins the end of a green context, which does not wait for its work. Records marks (completion
- * events) for that work while they still can be. */
+/* Called before the driver ends a green context. Its work may go on after that, so marks (events by
+ * which completion is learnt) are recorded behind it while they still can be. A green context has a
+ * reference to its primary one, which may be the last: so the release of that is begun as well. */
 static struct green_ending begin_green_end(const struct sc_call *call, CUgreenCtx green)
 {
     CUcontext handle = sc_contexts_of_green(green);
@@ -324,8 +349,9 @@ static struct green_ending begin_green_end(const struct sc_call *call, CUgreenCt
     return ending;
 }
 
-/* Notes the driver's answer. Also if the driver has refused, a reference to the primary context may
- * have been released. */
+/* Called when the driver has answered the end of a green context: ends its record, or puts it back
+ * after a refusal. The primary context is asked about in both cases: even if the driver has
+ * refused, a reference to it may have been released. Returns `result`. */
 static CUresult finish_green_end(const struct green_ending *ending, CUresult result)
 {
     if (ending->context && result == CUDA_SUCCESS) {

@@ -1,5 +1,5 @@
-/* Ends the records of contexts that are destroyed by a call that no wrapper sees, as CUPTI reports
- * them (missed/resource_news.h).
+/* Ends the library's record of a context that CUPTI reports as destroyed (missed/resource_news.h),
+ * by a call that came through no wrapper. Calls with a wrapper are in context_calls.c itself.
  *
  * Thread-safe. Locks: takes none that is held over calls of the driver. Not for a signal handler.
  */
@@ -13,10 +13,10 @@
 
 #include "interpose/driver/driver.h"
 
-/* Notes that the context is about to end. Called from within the driver. Unless it may be a green
- * context, all its work counts as done. Here the driver may not be called. What needs its calls is
- * left to sc_context_calls_bury_ended (base/upcalls.h), which runs before another context gets this
- * handle. */
+/* Notes that the context is about to end. Called from within the driver, which therefore must not
+ * be called here. All work of the context counts as done, unless it may be a green context, whose
+ * work may go on. What needs driver calls is left to sc_context_calls_bury_ended (base/upcalls.h),
+ * which runs before another context gets this handle. */
 void sc_context_calls_note_end(CUcontext handle);
 
 #endif

@@ -1,4 +1,5 @@
-/* Asynchronous copies, memsets and prefetches. */
+/* Wrappers of asynchronous copies, memsets and prefetches: each names the memory that its call
+ * uses, and leaves the rest to issue.h. */
 
 /* Terms (docs/glossary.md):
  *   snapshot: a copy of a small source, which the device reads instead of the source
@@ -28,12 +29,14 @@
 /* For functions whose locals should not stand on the stack while the driver is called. */
 #define OUT_OF_LINE __attribute__((noinline))
 
+/* Returns the shape of contiguous bytes: one row. */
 static struct sc_shape run_shape(CUdeviceptr address, size_t bytes)
 {
     return (struct sc_shape){(uintptr_t)address, bytes, bytes, 1};
 }
 
-/* Adds the use of device memory, unless it is managed. */
+/* Adds what a copy does with its side in device memory, for option device=1. The caller has made
+ * sure that the address is no managed or pinned memory. */
 static void add_device_side(struct sc_issue *issue, enum sc_direction direction,
                             CUdeviceptr address, size_t bytes)
 {
@@ -44,8 +47,9 @@ static void add_device_side(struct sc_issue *issue, enum sc_direction direction,
                                                                               : SC_DEVICE_WRITES});
 }
 
-/* Adds both sides of a copy whose device address may be in managed or pinned memory, so that their
- * kinds have to be looked up. */
+/* Adds both sides of a copy whose device address may lie in managed or pinned memory: the kind of
+ * each side is looked up, since such memory is in flight like host memory. Rare, so apart from
+ * add_host_and_device. */
 static OUT_OF_LINE void add_checked_sides(struct sc_issue *issue, enum sc_direction direction,
                                           const void *host_side, CUdeviceptr device, size_t bytes)
 {
@@ -57,7 +61,9 @@ static OUT_OF_LINE void add_checked_sides(struct sc_issue *issue, enum sc_direct
     sc_issue_add_sides(issue, &sides);
 }
 
-/* Adds the sides of a copy whose function says which of them is host memory. */
+/* Adds the two sides of a copy between host and device (cuMemcpyHtoDAsync, cuMemcpyDtoHAsync),
+ * whose function says which of them is host memory. `direction`: SC_H2D or SC_D2H. While the
+ * library is inactive, nothing is added. */
 static inline void add_host_and_device(struct sc_issue *issue, enum sc_direction direction,
                                        const void *host_side, CUdeviceptr device, size_t bytes)
 {
@@ -74,12 +80,15 @@ static inline void add_host_and_device(struct sc_issue *issue, enum sc_direction
                          up ? (uintptr_t)host_side : device, bytes);
 }
 
+/* One asynchronous copy, memset or prefetch, from before the driver's call. */
 struct copy {
     struct sc_detour detour;
     struct sc_issue issue;
 };
 
-/* Begins the copy. The wrapper then names the memory that the copy uses. */
+/* Called first by each wrapper: finds the stream. If a blocking stream captures, an operation on
+ * the legacy stream would break the capture: `*stream` is then a private stream (a detour). The
+ * wrapper goes on by naming the memory that the copy uses. */
 static inline void begin_copy(struct copy *copy, const struct sc_call *call, CUstream *stream)
 {
     sc_detour_begin(&copy->detour, call, stream);
@@ -87,14 +96,16 @@ static inline void begin_copy(struct copy *copy, const struct sc_call *call, CUs
     copy->issue.is_detour = sc_detour_is_taken(&copy->detour);
 }
 
-/* As sc_issue_begin_call, for a copy with a host source without gaps. Returns what the device is to
- * read instead of `src`. */
+/* Called before the driver's call, for a copy with a contiguous host source: orders the copy after
+ * what it conflicts with (sc_issue_begin_call). Returns the source to pass to the driver: a
+ * snapshot, or `src` if none was taken. */
 static const void *call_with_source(struct copy *copy, const void *src)
 {
     sc_issue_begin_call(&copy->issue);
     return sc_issue_source(&copy->issue, src);
 }
 
+/* Called when the driver has answered: records the copy if it was accepted. Returns `result`. */
 static CUresult end_copy(struct copy *copy, CUresult result)
 {
     return sc_detour_end(&copy->detour, sc_issue_end(&copy->issue, result));
@@ -102,7 +113,8 @@ static CUresult end_copy(struct copy *copy, CUresult result)
 
 /* ---- unified addresses ---- */
 
-/* Finds the memory of both sides of a captured copy: each is a use of the node. */
+/* Returns both sides of a copy between unified addresses that is captured. Each side is used by a
+ * node, at every launch, so the driver is asked about both addresses. */
 static struct sc_copy_sides captured_sides(CUdeviceptr dst, CUdeviceptr src, size_t bytes)
 {
     return (struct sc_copy_sides){.src = sc_copy_side_at(SC_SIDE_ASKED, src, bytes),
@@ -110,10 +122,12 @@ static struct sc_copy_sides captured_sides(CUdeviceptr dst, CUdeviceptr src, siz
                                   .is_empty = bytes == 0};
 }
 
+/* Stores what lies at the two addresses of a copy (interpose/graph/copy_sides.h). */
 typedef void find_sides(struct sc_copy_sides *sides, CUdeviceptr dst, CUdeviceptr src, size_t bytes,
                         bool in_place);
 
-/* Adds both sides, which `find` finds with as few questions to the driver as possible. */
+/* Adds both sides of a copy between two addresses. A captured copy needs both in full; for another
+ * one `find` finds them with as few questions to the driver as possible. */
 static OUT_OF_LINE void add_found_sides(struct sc_issue *issue, CUdeviceptr dst, CUdeviceptr src,
                                         size_t bytes, find_sides *find)
 {
@@ -125,7 +139,8 @@ static OUT_OF_LINE void add_found_sides(struct sc_issue *issue, CUdeviceptr dst,
     sc_issue_add_sides(issue, &sides);
 }
 
-/* Adds the sides of a copy between two addresses, each of which may be host memory. */
+/* Adds the sides of a copy between two addresses (cuMemcpyAsync, cuMemcpyDtoDAsync), each of which
+ * may be host memory. Nothing is added while the library is inactive, or if the copy is empty. */
 static void add_either_side(struct sc_issue *issue, CUdeviceptr dst, CUdeviceptr src, size_t bytes,
                             find_sides *find)
 {
@@ -136,8 +151,8 @@ static void add_either_side(struct sc_issue *issue, CUdeviceptr dst, CUdeviceptr
 
 /* ---- 2D and 3D ---- */
 
-/* Names the sides of a 2D or 3D copy. They are read only if something is to be noted: the program
- * may have passed NULL. */
+/* Adds the two sides of a 2D or 3D copy. The wrapper calls it only while the library is active and
+ * the stream is known: else the program's parameters are not looked at, and may be NULL. */
 #define SIDES(function, parameters)                                                                \
     static OUT_OF_LINE void name_##function(struct sc_issue *issue, const parameters *copy)        \
     {                                                                                              \
@@ -149,15 +164,17 @@ SIDES(2d, CUDA_MEMCPY2D)
 SIDES(3d, CUDA_MEMCPY3D)
 SIDES(3d_peer, CUDA_MEMCPY3D_PEER)
 
-/* Does a row (or layer) of `width` from `x` on lie within the pitch? 0: the pitch is as large as it
- * has to be. A copy that the driver might refuse gets no snapshot. */
+/* Does a row of `width` bytes (or a layer of so many rows) from `x` on lie within the pitch? If
+ * not, the driver may refuse the copy, so no snapshot of its source is taken. A pitch of 0 means:
+ * as large as it has to be. */
 static bool row_fits(size_t pitch, size_t x, size_t width)
 {
     return pitch == 0 ? x == 0 : x <= pitch && width <= pitch - x;
 }
 
-/* Begins the call as sc_issue_begin_call does, for a 2D copy. Returns the program's parameters, or
- * `own`: the same with a packed snapshot as the source. */
+/* Called before the driver's call, for a 2D copy: orders it after what it conflicts with
+ * (sc_issue_begin_call). Returns the parameters to pass to the driver: the program's, or `own`,
+ * which has a snapshot as the source. In a snapshot rows lie without gaps. */
 static OUT_OF_LINE const CUDA_MEMCPY2D *source_2d(struct copy *copy, const CUDA_MEMCPY2D *sides,
                                                   CUDA_MEMCPY2D *own)
 {
@@ -175,7 +192,9 @@ static OUT_OF_LINE const CUDA_MEMCPY2D *source_2d(struct copy *copy, const CUDA_
     return own;
 }
 
-/* The same for 3D copies. Both kinds of parameters have the fields used here. */
+/* Makes source_3d and source_3d_peer, which do for a 3D copy what source_2d does: order it, and
+ * return the parameters to pass to the driver, perhaps with a snapshot as the source. Both kinds of
+ * parameters have the fields that are used here. */
 #define SOURCE_3D(function, parameters)                                                            \
     static OUT_OF_LINE const parameters *source_##function(                                        \
         struct copy *copy, const parameters *sides, parameters *own)                               \
@@ -217,7 +236,9 @@ OF_ROWS(cuMemcpy3DPeerAsync, 3d_peer, CUDA_MEMCPY3D_PEER)
 
 /* ---- memset and prefetch ---- */
 
-/* Is it host memory that the device uses after the call? */
+/* Does a memset at this address write memory that the host can use: a range that the driver knows
+ * (pinned, registered, managed), or pageable memory that the device writes itself? Else it is
+ * device memory. */
 static bool is_used_as_host(const struct sc_issue *issue, CUdeviceptr address)
 {
     return sc_track_find_range(&sc_track, (uintptr_t)address).range != 0 ||
@@ -225,7 +246,8 @@ static bool is_used_as_host(const struct sc_issue *issue, CUdeviceptr address)
             sc_address_is_pageable(address));
 }
 
-/* Adds the memory that a memset fills. */
+/* Adds the memory that a memset fills, as host memory or as device memory. `fill`: the value, as a
+ * word of four bytes. An empty memset is no work. */
 static void add_memset(struct sc_issue *issue, CUdeviceptr dst, size_t pitch, size_t width,
                        size_t height, uint32_t fill)
 {
@@ -243,8 +265,9 @@ static void add_memset(struct sc_issue *issue, CUdeviceptr dst, size_t pitch, si
                                                            .fill = fill});
 }
 
-/* Names the prefetched memory. A prefetch moves pages and changes no byte: it only must not lose
- * its memory. */
+/* Adds the memory of a prefetch, if it is managed. A prefetch moves pages and changes no byte, so
+ * it conflicts with nothing: it is noted only so that a free of its memory meanwhile is found. A
+ * captured one needs no note. */
 static void add_prefetch(struct sc_issue *issue, CUdeviceptr address, size_t bytes)
 {
     if (issue->stream && sc_track_find_range(&sc_track, (uintptr_t)address).range)

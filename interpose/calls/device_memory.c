@@ -8,8 +8,8 @@
 
 #include "common/poison.h"
 
-/* Adds the block to the tracker, so that uses of it are not compared with uses of earlier memory at
- * the address. */
+/* Called behind an allocation of device memory, with option device=1: has the tracker forget what
+ * was done in earlier memory at the address, and remember which call made this block. */
 void sc_device_memory_note_made(const struct sc_call *call, uintptr_t address, size_t size_bytes)
 {
     SC_KEEP_ERRNO();
@@ -20,14 +20,16 @@ void sc_device_memory_note_made(const struct sc_call *call, uintptr_t address, s
                               sc_made_here(call));
 }
 
-/* Replay: the allocation that the driver is about to take back, on this thread. */
+/* The block that the driver is about to free on this thread, in a call that came through no
+ * wrapper: its wrapper runs once before the driver's call and once behind it (a replay). */
 static __thread struct {
     uintptr_t address;
     struct sc_allocation allocation;
 } leaving;
 
-/* Finds the block before the driver's call. A block that is still stored here is of an earlier
- * call, which has failed. */
+/* Called in the first run of a replayed free, before the driver's call: finds the block at the
+ * address and stores it for the second run. If a block of an earlier call is still stored, that
+ * call has failed, since its second run never came: its block is not freed after all. */
 static struct sc_allocation find_leaving_block(uintptr_t address)
 {
     sc_device_memory_left(&leaving.allocation, /*freed=*/false);
@@ -36,9 +38,10 @@ static struct sc_allocation find_leaving_block(uintptr_t address)
     return leaving.allocation;
 }
 
-/* Notes that the allocation at the address is about to be freed, and returns what is known of it.
- * After the driver's call the address may already be another thread's memory, so the second run of
- * a replay returns what the first one has found. */
+/* Called before device memory is freed, with option device=1: notes that the block at the address
+ * is about to go, and returns what is known of it (size 0: nothing). The second run of a replay is
+ * behind the driver's call, when the address may already be another thread's memory: it returns
+ * what the first run has found. */
 struct sc_allocation sc_device_memory_note_leaving(uintptr_t address)
 {
     if (sc_replaying_prepares())

@@ -1,6 +1,6 @@
-/* Notes device memory that the program allocates and frees, with the option device=1. Operations
- * that were in flight in memory which the driver hands out are over, and a hazard can name the call
- * that made its buffer.
+/* Notes device memory that the program allocates and frees, with the option device=1. What was in
+ * flight in memory that the driver hands out anew counts as over, so that its new owner is not
+ * accused. Also, a hazard can name the call that made its buffer.
  *
  * A wrapper calls sc_device_memory_made after an allocation, sc_device_memory_leaves before a free
  * and sc_device_memory_left after it. Without device=1 each of these is one load.
@@ -10,7 +10,6 @@
 /* Terms (docs/glossary.md):
  *   hazard: a mistake that may do harm: a code, the operation it hurts, and the event
  *   in flight: issued, and the host does not know yet that it is done
- *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
  *   replay: to run the wrapper of a missed call for what it notes, without the call
  *   wrapper: our function in the place of one of the driver's
  */
@@ -52,8 +51,8 @@ static inline struct sc_allocation sc_device_memory_leaves(uintptr_t address)
                : (struct sc_allocation){0};
 }
 
-/* Called after that call: notes whether the driver has taken the memory back (`freed`) or has
- * refused. */
+/* Called after a call that frees device memory, with what sc_device_memory_leaves has returned:
+ * notes whether the driver has taken the memory back (`freed`) or has refused. */
 static inline void sc_device_memory_left(const struct sc_allocation *allocation, bool freed)
 {
     if (sc_unlikely(allocation->size_bytes))

@@ -32,8 +32,9 @@
 
 #include "common/poison.h"
 
-/* Describes a use of device memory as an operation. `stream` NULL: it is the host's. `after`: what
- * it comes after besides its stream's work, or NULL. */
+/* Describes a use of device memory as an operation, to search for operations in flight that
+ * conflict with it, or to record it. `stream` NULL: the call frees memory at once, in no stream's
+ * order. `after`: what the use comes after besides its stream's work, or NULL. */
 static struct sc_op_info describe_use(const struct sc_device_use *use, const struct sc_call *call,
                                       struct sc_stream_record *stream, const struct sc_point *after)
 {
@@ -54,11 +55,14 @@ static struct sc_op_info describe_use(const struct sc_device_use *use, const str
     };
 }
 
+/* Does the operation allocate or free the memory, rather than use its bytes? */
 static bool is_memory_change(enum sc_direction direction)
 {
     return direction == SC_ALLOCATION || direction == SC_FREE;
 }
 
+/* Returns the code of a conflict: SC204 in host memory (which kernels use), SC502 with an
+ * allocation or a free of device memory, else SC501. */
 static enum sc_hazard_code hazard_code(const struct sc_op_info *earlier,
                                        const struct sc_op_info *later)
 {
@@ -69,7 +73,6 @@ static enum sc_hazard_code hazard_code(const struct sc_op_info *earlier,
 }
 
 /* How one use of a call is judged. */
-
 struct judgement {
     const struct sc_call *call;
     struct sc_stream_record *stream; /* NULL: the call is the host's */
@@ -78,8 +81,9 @@ struct judgement {
     bool waits; /* the host waits for the call's own operation as well */
 };
 
-/* Returns the place of the call in the order of its stream: that of the next operation; without a
- * number if the call waits. */
+/* Returns where the call stands in its stream's order, for the report: at the number of the
+ * stream's next operation. The number is 0 if the host waits in the call itself, stream 0 if the
+ * call is in no stream's order. */
 static struct sc_later later_operation(const struct judgement *judgement)
 {
     struct sc_ticket next = {.stream = judgement->stream ? judgement->stream->id : 0};
@@ -88,7 +92,8 @@ static struct sc_later later_operation(const struct judgement *judgement)
     return (struct sc_later){.ticket = next};
 }
 
-/* Reports the conflict with this index (SC501, SC502; SC204). */
+/* Reports that the call is not ordered with the conflicting operation of this index (SC501, SC502,
+ * SC204). `action`: what the library does about it. */
 static void report_conflict(const struct judgement *judgement, enum sc_action action,
                             const struct sc_ops *conflicts, unsigned i)
 {
@@ -98,14 +103,16 @@ static void report_conflict(const struct judgement *judgement, enum sc_action ac
                             &later, SC_CULPRIT_OF(call));
 }
 
-/* May this conflict be healed? A use that only may take place is healed only where an option asks
- * for it, since other work would wait after it, too. */
+/* May this conflict be healed? Not with option mode=report or in a replay behind the driver's call
+ * (`heals`), and not with an operation that may not take place at all, unless an option asks for
+ * that (kernels=order): the call, and work behind it, might wait for nothing. */
 static bool is_healed(const struct judgement *judgement, const struct sc_op_info *earlier)
 {
     return judgement->heals && sc_hazards_heals(earlier);
 }
 
-/* Orders the call's stream after the conflicts by edges, where that is possible. */
+/* Makes the call's stream wait for each conflicting operation, by an event (an edge), where that is
+ * possible, and reports all conflicts. */
 static void heal_by_edges(const struct judgement *judgement, const struct sc_ops *conflicts)
 {
     for (unsigned i = 0; i < sc_ops_count_kept(conflicts); i++) {
@@ -116,9 +123,10 @@ static void heal_by_edges(const struct judgement *judgement, const struct sc_ops
     }
 }
 
-/* Makes the host wait for the conflicts. They are reported before, since after the wait they look
- * complete. For an operation that has completed sc_marks_order_after records the order without an
- * edge. */
+/* Makes the host wait for the conflicting operations, at most stall_limit in all. They are
+ * reported, and their certainty is decided (sc_reaper_decide_now), before the wait: after it they
+ * look complete. For an operation that is complete by then, sc_marks_order_after inserts no event,
+ * but records that the stream comes after it. */
 static void heal_by_wait(const struct judgement *judgement, const struct sc_ops *conflicts)
 {
     uint64_t deadline_ns = sc_now_ns() + sc_options.stall_limit_ns;
@@ -145,7 +153,9 @@ static void heal_by_wait(const struct judgement *judgement, const struct sc_ops 
     sc_nvtx_stall_end();
 }
 
-/* Reports the conflicts of one use, and orders the call after them. */
+/* Called before the driver's call: finds the operations in flight with which one use conflicts,
+ * reports them, and in mode=fix heals as `healing` says: by waits of the stream or of the host. For
+ * the report, it is looked up which call made the memory of each. */
 void sc_device_uses_judge_op(const struct sc_op_info *use, const struct sc_call *call,
                              struct sc_stream_record *stream, enum sc_device_healing healing)
 {
@@ -171,14 +181,16 @@ void sc_device_uses_judge_op(const struct sc_op_info *use, const struct sc_call 
         heal_by_edges(&judgement, &conflicts);
 }
 
+/* Judges the few uses of a copy or memset before the driver's call (sc_device_uses_judge_all). */
 void sc_device_uses_judge(const struct sc_device_uses *uses, const struct sc_call *call,
                           struct sc_stream_record *stream, enum sc_device_healing healing)
 {
     sc_device_uses_judge_all(uses->of, uses->count, call, stream, healing, NULL);
 }
 
-/* Judges each use of device memory against what is in flight, before the call is made. In mode=fix
- * also orders the call after the conflicts, unless `healing` says otherwise. */
+/* Called before the driver's call: judges each use of device memory against what is in flight. In
+ * mode=fix conflicts are also healed, as `healing` says. `after`: what the call comes after besides
+ * its stream's work, or NULL. */
 void sc_device_uses_judge_all(const struct sc_device_use *uses, unsigned count,
                               const struct sc_call *call, struct sc_stream_record *stream,
                               enum sc_device_healing healing, const struct sc_point *after)
@@ -189,7 +201,8 @@ void sc_device_uses_judge_all(const struct sc_device_use *uses, unsigned count,
     }
 }
 
-/* Fills in who makes the call, where and when. */
+/* Returns what all uses of an accepted call have in common: the stream, the stack, the time, the
+ * thread, and CUPTI's names. `place`: the call's place among those on a legacy stream, else 0. */
 struct sc_op_info sc_device_uses_call_info(const struct sc_call *call,
                                            const struct sc_stream_record *stream, uint64_t place)
 {
@@ -203,6 +216,8 @@ struct sc_op_info sc_device_uses_call_info(const struct sc_call *call,
     };
 }
 
+/* Copies into `info` what the uses of one call have in common (sc_device_uses_call_info): ticket
+ * (the place on the stream), stack, time, thread, CUPTI's names. */
 void sc_device_uses_set_call_info(struct sc_op_info *info, const struct sc_op_info *moment)
 {
     info->ticket = moment->ticket;
@@ -213,7 +228,9 @@ void sc_device_uses_set_call_info(struct sc_op_info *info, const struct sc_op_in
     info->correlation_id = moment->correlation_id;
 }
 
-/* Describes a use as an operation of the call. `op`: has the ticket, stack, time and thread. */
+/* Describes a use of an accepted call as an operation, to be recorded. `op`: has the ticket, stack,
+ * time and thread. If the device waits for the host before it, and nobody sees when that ends, the
+ * operation counts as not judged. */
 static struct sc_op_info describe_at(const struct sc_device_use *use, const struct sc_call *call,
                                      struct sc_stream_record *stream, const struct sc_op_info *op)
 {
@@ -225,8 +242,9 @@ static struct sc_op_info describe_at(const struct sc_device_use *use, const stru
     return info;
 }
 
-/* Notes that the uses need a mark (completion event). On a per-thread default stream records it at
- * once, since only the stream's own thread can. */
+/* Notes that a mark (an event by which completion is learnt) is needed behind these uses as soon as
+ * something conflicts with them. On a per-thread default stream (`owner`) it is recorded at once:
+ * another thread, which may find the conflict, cannot name that stream. */
 static void add_mark(struct sc_stream_record *stream, const struct sc_ticket *ticket,
                      uint64_t ticks)
 {
@@ -238,8 +256,9 @@ static void add_mark(struct sc_stream_record *stream, const struct sc_ticket *ti
 /* How many descriptions stand on the stack at a time. */
 enum { ISSUED_AT_ONCE = 4 };
 
-/* Records all uses of a call with one ticket: the first ones get a number, which the others share.
- */
+/* Records all uses of an accepted call with one ticket: the first ones get the stream's next
+ * number, unless `op` has one, and the others share it. Returns the ticket. A few are described at
+ * a time, since some threads have small stacks. */
 struct sc_ticket sc_device_uses_note_all(const struct sc_device_use *uses, unsigned count,
                                          const struct sc_call *call,
                                          struct sc_stream_record *stream,
@@ -260,6 +279,8 @@ struct sc_ticket sc_device_uses_note_all(const struct sc_device_use *uses, unsig
     return ticket;
 }
 
+/* Records the few uses of an accepted copy or memset that has recorded nothing else. `place`: the
+ * call's place among those on a legacy stream, else 0. */
 void sc_device_uses_note(const struct sc_device_uses *uses, const struct sc_call *call,
                          struct sc_stream_record *stream, uint64_t place)
 {
@@ -278,7 +299,10 @@ static struct sc_device_use free_of(const struct sc_allocation *allocation)
     };
 }
 
-/* A free at once does not wait, although work in flight may still use the memory. */
+/* Called before a free of device memory: reports operations in flight that use the memory and that
+ * the free does not come after (SC502). In mode=fix the stream of the free waits for them. A free
+ * of pool memory at once, or an unmapping, is in no stream (`stream` NULL) and does not wait by
+ * itself: there the host waits. */
 void sc_device_uses_judge_free(const struct sc_call *call, struct sc_stream_record *stream,
                                const struct sc_allocation *allocation)
 {

@@ -53,8 +53,8 @@ void sc_device_uses_judge_all(const struct sc_device_use *uses, unsigned count,
                               const struct sc_call *call, struct sc_stream_record *stream,
                               enum sc_device_healing healing, const struct sc_point *after);
 
-/* Does the same for one use that is described already as an operation, also of host memory (SC204).
- */
+/* Judges one use, and orders the call after what conflicts with it. The use is described already as
+ * an operation, and may also be of host memory (SC204). */
 void sc_device_uses_judge_op(const struct sc_op_info *use, const struct sc_call *call,
                              struct sc_stream_record *stream, enum sc_device_healing healing);
 
@@ -74,7 +74,8 @@ void sc_device_uses_note(const struct sc_device_uses *uses, const struct sc_call
 struct sc_op_info sc_device_uses_call_info(const struct sc_call *call,
                                            const struct sc_stream_record *stream, uint64_t place);
 
-/* Copies ticket, stack, time and thread from `moment` into `info`. */
+/* Copies what sc_device_uses_call_info has returned (ticket, stack, time, thread, CUPTI's names)
+ * from `moment` into the description of one use. */
 void sc_device_uses_set_call_info(struct sc_op_info *info, const struct sc_op_info *moment);
 
 /* A caller with many uses passes them in portions of this size. */
@@ -92,7 +93,8 @@ struct sc_ticket sc_device_uses_note_all(const struct sc_device_use *uses, unsig
 void sc_device_uses_note_ordered_free(const struct sc_call *call, struct sc_stream_record *stream,
                                       const struct sc_allocation *allocation);
 
-/* Records an allocation of memory in the stream's order. */
+/* Records an allocation of memory in the stream's order, which the driver has accepted: later uses
+ * of the memory on other streams have to come after it. */
 void sc_device_uses_note_allocated(const struct sc_call *call, struct sc_stream_record *stream,
                                    uintptr_t address, size_t size_bytes);
 

@@ -1,4 +1,5 @@
-/* Events are recorded, and waited for by streams and contexts. */
+/* Wrappers of calls that record and destroy events, and of those that make streams and contexts
+ * wait for one. (Waits of the host: sync.c.) */
 #include "interpose/calls/event_calls.h"
 
 #include "common/checks.h"
@@ -28,9 +29,10 @@
 
 #include "common/poison.h"
 
-/* Notes that a stream which captures has recorded the event, so that it belongs to the capture. An
- * external record is a node: until the graph is launched, the event stands for what it stood for
- * before. */
+/* Called when the record of an event on a capturing stream has returned: forgets what the event
+ * stood for, since it belongs to the capture now. A record with CU_EVENT_RECORD_EXTERNAL is only a
+ * node: until the graph is launched, the event stands for what it stood for before. Returns
+ * `result`. */
 static __attribute__((noinline)) CUresult
 note_captured(CUresult result, CUevent event, struct sc_stream_record *stream, unsigned flags)
 {
@@ -42,7 +44,8 @@ note_captured(CUresult result, CUevent event, struct sc_stream_record *stream, u
     return result;
 }
 
-/* Forgets what the event stood for. */
+/* Forgets what the event stood for: it is about to be destroyed, or was recorded on a stream that
+ * is not known. A later wait for it orders nothing. */
 static void forget_event(CUevent event)
 {
     SC_KEEP_ERRNO();
@@ -52,6 +55,9 @@ static void forget_event(CUevent event)
     sc_captures_note_event(event, NULL);
 }
 
+/* Called when the driver has answered a record: the event stands for `point` (the work before it)
+ * from now on. After a refusal the event keeps what it stood for. `known` false: the stream is
+ * unknown and there is no point, so the event is forgotten. Returns `result`. */
 SC_INLINED CUresult set_event(CUresult result, CUevent event, bool known, struct sc_point *point)
 {
     if (result != CUDA_SUCCESS) {
@@ -67,16 +73,19 @@ SC_INLINED CUresult set_event(CUresult result, CUevent event, bool known, struct
     return result;
 }
 
-/* Records a mark before the event, and notes a signal: another stream may wait for the event, and
- * then tell the host in a way that the library does not see. Then only a mark that comes before the
- * event can show that an earlier operation was incomplete. */
+/* Records a mark (an event of the library's, by which completion is learnt) before the program's
+ * event. Another stream may wait for the event and then tell the host by a way that the library
+ * does not see (a signal). Only a mark before the event can then show that an earlier operation was
+ * incomplete. A number of the stream is skipped, so that later marks are told from that one. */
 static __attribute__((noinline)) void mark_before_event(struct sc_stream_record *stream)
 {
     sc_marks_cover(stream);
     SC_TRACKED(sc_order_skip_number(track.order, stream->id));
 }
 
-/* Begins the record as a call on its stream, and takes the point that the event will stand for. */
+/* Called before the driver records an event: begins the record as a call on its stream, and stores
+ * in `point` the work that the event will stand for. In a replay, where the driver has recorded the
+ * event already, a mark could no longer come before it. */
 SC_INLINED void begin_record(struct sc_stream_record *stream, struct sc_order_call *ordered,
                              struct sc_point *point)
 {
@@ -86,15 +95,19 @@ SC_INLINED void begin_record(struct sc_stream_record *stream, struct sc_order_ca
     sc_track_begin_record(&sc_track, stream->id, ordered, point);
 }
 
+/* One record of an event on a stream, from before the driver's call. */
 struct recording {
     struct sc_detour detour;
     struct sc_stream_record *stream; /* NULL: the stream is not known */
-    bool is_captured;
+    bool is_captured; /* the record becomes part of a capture; then the next two are not set */
     struct sc_order_call ordered;
-    struct sc_point point;
+    struct sc_point point; /* the work that the event will stand for */
 };
 
-/* Begins the record of an event, and takes what the event will stand for. */
+/* Called before the driver records an event: stores the work that the event will stand for. On the
+ * legacy stream the record may need a detour (`*stream` is then a private stream). A replay notes
+ * no time of kernels and host functions before the event: work that was issued since the driver's
+ * record may be among them. */
 static void begin_recording(struct recording *recording, const struct sc_call *call,
                             CUstream *stream)
 {
@@ -110,7 +123,8 @@ static void begin_recording(struct recording *recording, const struct sc_call *c
         recording->point.work_ticks = sc_unfinished_before_event(on);
 }
 
-/* Ends the record. If the driver has accepted it, the event stands for what was taken. */
+/* Called when the driver has answered a record. If it was accepted, the event stands for the work
+ * that begin_recording has stored, or belongs to the stream's capture. Returns `result`. */
 static CUresult end_recording(struct recording *recording, CUresult result, CUevent event,
                               unsigned flags)
 {
@@ -124,7 +138,8 @@ static CUresult end_recording(struct recording *recording, CUresult result, CUev
     return sc_detour_end(&recording->detour, result);
 }
 
-/* Sets an event that stood for nothing before, or for more than a number of a stream. */
+/* Sets the event of a quick record if sc_events_set_simple could not: the event has no entry in the
+ * table yet, or stood for work of several streams, whose release needs the tracker's lock. */
 static __attribute__((noinline)) void set_composed_event(CUevent event, uint32_t stream,
                                                          uint64_t number, uint64_t work_ticks)
 {
@@ -132,8 +147,9 @@ static __attribute__((noinline)) void set_composed_event(CUevent event, uint32_t
     set_event(CUDA_SUCCESS, event, /*known=*/true, &point);
 }
 
-/* Returns the stream of a record if it is simple: then the event stands for one number of that
- * stream. Else NULL. */
+/* Returns the stream of a record if its work comes after no other stream's work. Then the event
+ * stands for that stream's operations up to one number, which is noted without the tracker's lock.
+ * Else NULL: the record goes the general way. */
 SC_INLINED struct sc_stream_record *find_simply_recorded(enum sc_simplicity least, CUstream handle,
                                                          bool per_thread)
 {
@@ -141,6 +157,10 @@ SC_INLINED struct sc_stream_record *find_simply_recorded(enum sc_simplicity leas
                                       SC_TIE_KIND | SC_TIE_DUE | SC_TIE_JOINED | SC_TIE_SIGNALS);
 }
 
+/* Called before the driver records an event on a stream that find_simply_recorded has returned.
+ * Returns what the event will stand for: the stream's operations so far, and the time of its latest
+ * kernel or host function. The legacy stream, which has no handle, asks its context for the time.
+ */
 SC_INLINED struct sc_event_number begin_simple_record(struct sc_stream_record *stream,
                                                       CUstream handle)
 {
@@ -151,6 +171,8 @@ SC_INLINED struct sc_event_number begin_simple_record(struct sc_stream_record *s
                                         : sc_unfinished_lone_record(stream)};
 }
 
+/* Called when the driver has answered a record that begin_simple_record has begun. After a refusal
+ * the event keeps what it stood for; a refusal because of a capture is reported. */
 SC_INLINED void end_simple_record(const struct sc_call *call, CUevent event,
                                   const struct sc_event_number *record, CUresult result)
 {
@@ -161,6 +183,8 @@ SC_INLINED void end_simple_record(const struct sc_call *call, CUevent event,
         set_composed_event(event, record->stream, record->number, record->work_ticks);
 }
 
+/* The quick way of cuEventRecord's wrapper: makes the call, and returns true, if the stream comes
+ * after no other one. False: nothing was done, and the wrapper goes the general way. */
 SC_INLINED bool cuEventRecord_simply(enum sc_simplicity least, const char *api, void *site,
                                      bool per_thread, CUresult *result, CUevent event,
                                      CUstream handle)
@@ -174,6 +198,9 @@ SC_INLINED bool cuEventRecord_simply(enum sc_simplicity least, const char *api, 
     return true;
 }
 
+/* The quick way of cuEventRecordWithFlags's wrapper: makes the call and returns true, or returns
+ * false, having done nothing. A record with flags goes the general way, as it may be a node of a
+ * graph (CU_EVENT_RECORD_EXTERNAL). Old drivers lack the function. */
 SC_INLINED bool cuEventRecordWithFlags_simply(enum sc_simplicity least, const char *api, void *site,
                                               bool per_thread, CUresult *result, CUevent event,
                                               CUstream handle, unsigned flags)
@@ -206,9 +233,9 @@ SC_SIMPLE_PAIR(cuEventRecordWithFlags, _ptsz, (CUevent event, CUstream stream, u
     return end_recording(&recording, real(event, stream, flags), event, flags);
 }
 
-/* Records the point of an event that a call has recorded which is over. Work that was issued during
- * the call counts as before the event, since the call may have come from any number of threads'
- * work. */
+/* Called behind a kernel launch that has recorded the event itself. The event stands for all
+ * operations that are issued on the stream by now. Those that other threads have issued during the
+ * launch count as before the event, since nobody can tell. */
 void sc_event_calls_note_recorded(struct sc_stream_record *stream, CUevent event)
 {
     struct sc_order_call ordered;
@@ -222,20 +249,25 @@ void sc_event_calls_note_recorded(struct sc_stream_record *stream, CUevent event
     set_event(CUDA_SUCCESS, event, /*known=*/true, &point);
 }
 
+/* Forgets the event before the driver's call: the driver may give the handle to another thread's
+ * event before the call returns. */
 SC_VERSIONS(cuEventDestroy, cuEventDestroy_v2, (CUevent event), (event))
 {
     forget_event(event);
     return real(event);
 }
 
+/* One wait of a stream for an event, from before the driver's call. */
 struct joining {
-    bool stream_locked; /* the stream's lock is held */
+    bool stream_locked; /* the stream's lock is held, as the process has captured at some time */
     bool gate_shut;     /* the gate was shut, for sc_captures_open_gate */
     struct sc_wait wait;
 };
 
-/* Begins a wait of the stream for the event. A wait for an event of a capture joins the stream into
- * the capture, so the stream is locked and the gate shut, as when a capture begins. */
+/* Called before the driver makes the stream wait for the event. A wait for an event of a capture
+ * joins the stream into that capture, so the same is done as when a capture begins: the stream is
+ * locked, and the gate keeps out operations on the legacy stream, which would break the capture.
+ * While the process has never captured, neither is needed. */
 static struct joining begin_joining(struct sc_stream_record *stream, CUevent event) SC_UNFOLLOWED
 {
     struct joining joining = {.stream_locked = sc_capturing_seen()};
@@ -249,15 +281,16 @@ static struct joining begin_joining(struct sc_stream_record *stream, CUevent eve
     return joining;
 }
 
-/* The work before an event. `stream` NULL: the event was recorded by another process, or on a
- * stream that is gone. */
+/* Kernels and host functions before an event: where they run, and when the last one was issued.
+ * `stream` NULL: the event was recorded by another process, or on a stream that is gone. */
 struct before {
     struct sc_stream_record *stream;
     uint64_t work_ticks;
 };
 
-/* Finds the stream and the time of the work that the event stands for. The stream's id may belong
- * to another stream by now: then the stream is NULL. */
+/* Finds the stream on which the event was recorded, and the time of the last work before the event.
+ * A record of a destroyed stream is used again for another one (`since_number` tells): then the
+ * stream is NULL. */
 static struct before work_before(CUevent event)
 {
     struct sc_point point = sc_track_event_point(&sc_track, (uintptr_t)event);
@@ -268,9 +301,10 @@ static struct before work_before(CUevent event)
     return before;
 }
 
-/* Notes that the stream waits for the event. Adds no unfinished work if the host has waited for all
- * work of the event's stream, or if that had none. Work before the event, on whatever stream, also
- * comes before the legacy stream's work. */
+/* Notes that the stream waits for the event, and returns whether kernels or host functions that may
+ * still run (unfinished work) come before the event. None do if the host has waited for all work of
+ * the event's stream. What the stream waits for may write host memory (sc_unfinished_written), and
+ * marks recorded behind the wait may occur late (sc_marks_note_wait). */
 bool sc_event_calls_note_join(struct sc_stream_record *stream, CUevent event)
 {
     struct before before = work_before(event);
@@ -284,8 +318,10 @@ bool sc_event_calls_note_join(struct sc_stream_record *stream, CUevent event)
     return may_bring_work;
 }
 
-/* Ends the stream's wait for the event, by the driver's answer. In a capture the wait orders nodes
- * and not work, so nothing is noted. */
+/* Called when the driver has answered a wait of the stream for the event. In a capture the wait
+ * orders nodes and no work, so nothing is noted. Else what was noted before the call is noted again
+ * (`may_bring_work`: the event had unfinished work then), since a wait of the host that began in
+ * between would seem to cover it. Returns `result`. */
 static CUresult end_joining(CUresult result, struct sc_stream_record *stream, CUevent event,
                             struct joining *joining, bool may_bring_work) SC_UNFOLLOWED
 {
@@ -297,7 +333,6 @@ static CUresult end_joining(CUresult result, struct sc_stream_record *stream, CU
     sc_captures_open_gate(joining->gate_shut);
     sc_track_end_wait(&sc_track, &joining->wait, result == CUDA_SUCCESS && !captured);
     if (result == CUDA_SUCCESS && !captured) {
-        /* Notes again what was noted before the call, unless it is done by now. */
         if (may_bring_work) {
             sc_event_calls_note_join(stream, event);
         } else {
@@ -309,14 +344,16 @@ static CUresult end_joining(CUresult result, struct sc_stream_record *stream, CU
     return result;
 }
 
-/* A wait on a simple stream. */
+/* A wait for an event that takes the quick way (begin_simple_wait). */
 struct simple_wait {
     struct sc_stream_record *stream; /* NULL: the wait is not simple */
     uint64_t noted_ticks;            /* 0: it brings no work */
 };
 
-/* Begins a wait on a simple stream for an event whose operations the host knows to be done: it may
- * bring other work, and orders no operation. */
+/* Begins a stream's wait for an event by the quick way. It is open if the host knows all operations
+ * before the event to be done, so that the wait orders none; only kernels and host functions before
+ * the event may still run, and are noted. It is closed (`stream` NULL) if the event's stream is
+ * gone or unknown, or an operation has no mark behind it: a mark behind the wait may occur late. */
 SC_INLINED struct simple_wait begin_simple_wait(enum sc_simplicity least, CUstream handle,
                                                 bool per_thread, CUevent event)
 {
@@ -337,6 +374,9 @@ SC_INLINED struct simple_wait begin_simple_wait(enum sc_simplicity least, CUstre
         stream, may_bring_work ? sc_unfinished_join_of(stream, before, number.work_ticks) : 0};
 }
 
+/* The quick way of cuStreamWaitEvent's wrapper: makes the call and returns true. False: nothing was
+ * done, and the wrapper goes the general way. If a wait of the host has begun during the call, it
+ * would seem to cover what was noted before the call, so that is noted again. */
 SC_INLINED bool cuStreamWaitEvent_simply(enum sc_simplicity least, const char *api, void *site,
                                          bool per_thread, CUresult *result, CUstream handle,
                                          CUevent event, unsigned flags)
@@ -374,15 +414,17 @@ SC_SIMPLE_PAIR(cuStreamWaitEvent, _ptsz, (CUstream handle, CUevent event, unsign
 /* ---- events of contexts: they stand for the work of all streams there, and of streams to come
  * ---- */
 
-/* Sets the event, or reports the refusal: the driver refuses a record while any stream of the
- * context captures. */
+/* Called when the driver has answered the record of an event for a whole context: the event stands
+ * for `point` from now on. The driver refuses such a record while any stream of the context
+ * captures; that is reported. Returns `result`. */
 static CUresult end_context_record(const struct sc_call *call, CUevent event,
                                    struct sc_point *point, CUresult result)
 {
     return set_event(sc_permit_report_refused(call, result), event, sc_active(), point);
 }
 
-/* Returns the point of all work in the context, as of now. */
+/* Returns all work in the context that is issued by now (a point), for an event that is about to be
+ * recorded there. Empty: the context has no record, so no work of it is known. */
 static struct sc_point context_point(CUcontext handle)
 {
     struct sc_context *context = sc_active() ? sc_contexts_named(handle) : NULL;
@@ -404,13 +446,17 @@ CUresult cuGreenCtxRecordEvent(CUgreenCtx green, CUevent event)
     return end_context_record(call, event, &point, real(green, event));
 }
 
+/* One wait of a whole context for an event, from before the driver's call. */
 struct context_wait {
     CUcontext handle;
     struct sc_context *context; /* NULL: not known */
     struct sc_point point;      /* what the context waits for */
 };
 
-/* Begins a context's wait for an event: records marks and fences after the work of its streams. */
+/* Called before the driver makes a whole context wait for an event. Records marks behind the work
+ * of its streams (by which completion is learnt): a later mark would come after the event, too.
+ * Records fences as well: events that stand for the streams' work if one of them comes to capture.
+ */
 static struct context_wait begin_context_wait(CUcontext handle, CUevent event)
 {
     SC_KEEP_ERRNO();
@@ -427,8 +473,8 @@ static struct context_wait begin_context_wait(CUcontext handle, CUevent event)
     return wait;
 }
 
-/* Orders all streams of the context and of its green contexts, present and future, after the point.
- */
+/* Notes that the context waits for `wait->point`: later work of all its streams, and of those of
+ * its green contexts, also future ones, comes after it. Releases the point. */
 static void order_context(struct context_wait *wait)
 {
     SC_TRACK_SCOPE(track);
@@ -436,17 +482,19 @@ static void order_context(struct context_wait *wait)
     sc_order_release_point(track.order, &wait->point);
 }
 
-/* Ends the context's wait for the event, by the driver's answer. */
+/* Called when the driver has answered a context's wait for an event. A context without a record
+ * gets one now, since streams that it makes later come after the event as well. After a refusal,
+ * which is reported if a capture is the reason, nothing is noted. Returns `result`. */
 static CUresult end_context_wait(const struct sc_call *call, struct context_wait *wait,
                                  CUresult result)
 {
     SC_KEEP_ERRNO();
     sc_permit_report_refused(call, result);
     if (!wait->context && result == CUDA_SUCCESS && sc_active() && wait->handle)
-        wait->context = sc_contexts_of(wait->handle); /* later streams wait */
+        wait->context = sc_contexts_of(wait->handle);
     if (wait->context && result == CUDA_SUCCESS) {
         order_context(wait);
-        /* Another thread may have waited for a stream meanwhile. */
+        /* Again: a wait of another thread for a stream, in between, would seem to cover it. */
         sc_unfinished_context_waits(wait->context);
     } else {
         sc_track_release_point(&sc_track, &wait->point);

@@ -1,5 +1,6 @@
-/* Notes what records of events and waits for events mean for unfinished work: functions that the
- * wrappers of event calls share with those of launches and captures.
+/* What an event that was recorded, or a stream's wait for one, means for the order of work:
+ * functions that the wrappers of event calls share with kernel launches that record an event, and
+ * with replays (which note a call that came through no wrapper).
  *
  * Thread-safe. Locks: takes the tracker's; none of the library's may be held. Not for a signal
  * handler. */
@@ -19,14 +20,14 @@
 
 struct sc_stream_record;
 
-/* Notes that the stream waits for the event, and so for work that may still be unfinished
- * (interpose/streams/unfinished.h). Called before the driver's call, and again after it, since the
- * event may be recorded anew in between. An event that was recorded for a whole context may stand
- * for any work. Returns whether the event may stand for unfinished work. */
+/* Notes that the stream waits for the event, and so for kernels and host functions that may still
+ * run: unfinished work (interpose/streams/unfinished.h). Called before the driver's call, and again
+ * after it, since the event may be recorded anew in between. An event that was recorded for a whole
+ * context may stand for any work. Returns whether the event may stand for unfinished work. */
 bool sc_event_calls_note_join(struct sc_stream_record *stream, CUevent event);
 
-/* Notes that a call has just made the event stand for all earlier work of the stream, apart from
- * the call's own. */
+/* Called behind a kernel launch that has recorded the event itself. The event may occur before the
+ * launch is over, so it stands for the stream's earlier work alone. */
 void sc_event_calls_note_recorded(struct sc_stream_record *stream, CUevent event);
 
 #endif

@@ -21,8 +21,9 @@
 
 /* ---- nodes added by hand ---- */
 
-/* Notes, for captures, that a node was added by hand. Work beside a capture is judged by what was
- * captured into the graph, so such a node counts as unknown. */
+/* Called behind a call that adds a node to a graph by hand. If a capture has added to that graph as
+ * well, it is no longer known what its launches write, which counts where a captured graph lacks
+ * work (SC305). Returns `result`. */
 static CUresult note_added(CUresult result, CUgraph graph)
 {
     if (sc_beside_follows_graphs() && result == CUDA_SUCCESS)
@@ -30,7 +31,9 @@ static CUresult note_added(CUresult result, CUgraph graph)
     return result;
 }
 
-/* Notes what the new node does. `child`: its child graph, or NULL. */
+/* Notes, for future launches, what a node does that was added to a graph. `child`: the child graph
+ * that the program has given the node, or NULL. A conditional node has graphs of its own (bodies),
+ * which the driver names to this call alone. */
 static void note_node(const struct sc_graph_call *by, CUgraphNode node,
                       const CUgraphNodeParams *params, CUgraph child)
 {
@@ -40,6 +43,8 @@ static void note_node(const struct sc_graph_call *by, CUgraphNode node,
         sc_node_uses_note_node(by, (uintptr_t)node, params, child);
 }
 
+/* Makes a condition for a node that is added later: its first value says which graph of the node a
+ * launch is certain to run. */
 CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle *handle, CUgraph graph,
                                         CUcontext context, unsigned value, unsigned flags)
 {
@@ -51,7 +56,8 @@ CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle *handle, CUgrap
     return result;
 }
 
-/* Notes what memory the node uses that the call has added to a graph, for future launches. */
+/* Called when the driver has answered cuGraphAddNode: notes what memory the new node uses, for
+ * future launches. Returns `result`. */
 static CUresult end_add_node(const struct sc_call *call, CUresult result, const CUgraphNode *node,
                              CUgraph graph, const CUgraphNodeParams *params, CUgraph child)
 {
@@ -83,7 +89,9 @@ SC_VERSIONS(cuGraphAddNode_v2, cuGraphAddNode_v3,
 
 /* ---- nodes changed ---- */
 
-/* Tells captures that a node of some graph has changed. */
+/* Called behind a call that changes or destroys a node, of a graph that the library may not know:
+ * tells those who look for work that captured graphs lack (SC305), since any of these graphs may do
+ * something else now. Returns `result`. */
 static CUresult note_changed(CUresult result)
 {
     if (sc_beside_follows_graphs() && result == CUDA_SUCCESS)
@@ -140,6 +148,7 @@ CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode node, const CUDA_KERNEL_NODE_
     }
 #include "interpose/driver/api.def"
 
+/* The program learns the handle of a child graph, by which it may add nodes there. */
 CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode node, CUgraph *child)
 {
     SC_WRAPPER(cuGraphChildGraphNodeGetGraph);
@@ -152,6 +161,7 @@ CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode node, CUgraph *child)
 /* Has any graph ever retained a user object? */
 static _Atomic bool has_user_objects;
 
+/* Notes that user objects are in use: their destructors may tell the host that a launch is done. */
 CUresult cuGraphRetainUserObject(CUgraph graph, CUuserObject object, unsigned count, unsigned flags)
 {
     SC_WRAPPER(cuGraphRetainUserObject);
@@ -159,6 +169,9 @@ CUresult cuGraphRetainUserObject(CUgraph graph, CUuserObject object, unsigned co
     return real(graph, object, count, flags);
 }
 
+/* Called before an exec (an instantiated graph) is destroyed or changed: destructors of its user
+ * objects may run when its last launch is done, and tell the program so unseen. Nothing to note
+ * while no graph ever had a user object. */
 void sc_graph_calls_note_release(const void *exec)
 {
     if (atomic_load_explicit(&has_user_objects, memory_order_relaxed) && sc_active())
@@ -167,6 +180,7 @@ void sc_graph_calls_note_release(const void *exec)
 
 /* ---- graphs ---- */
 
+/* A clone has new nodes that use the same memory: they are noted by asking the driver. */
 CUresult cuGraphClone(CUgraph *clone, CUgraph original)
 {
     SC_WRAPPER(cuGraphClone);
@@ -176,6 +190,8 @@ CUresult cuGraphClone(CUgraph *clone, CUgraph original)
     return result;
 }
 
+/* Called before a graph or an exec is destroyed: takes the record off the handle, which the driver
+ * may give to another graph before it returns. Returns the record's id; 0: there is none. */
 uint32_t sc_graph_calls_begin_destroy(const void *handle)
 {
     if (sc_beside_follows_graphs() && sc_active())
@@ -183,9 +199,10 @@ uint32_t sc_graph_calls_begin_destroy(const void *handle)
     return sc_active() ? SC_TRACKED(sc_graphs_detach(track.graphs, (uintptr_t)handle)) : 0;
 }
 
-/* Frees the bodies of what was destroyed, or restores them if the driver has refused. A replay runs
- * before the driver's call, and no second one follows it: if the driver then refuses, the bodies
- * are lost. */
+/* Called when the driver has answered: frees the records of the bodies (graphs in conditional
+ * nodes) of what was destroyed, or restores them if it has refused. NULL: there are none. A replay
+ * (of a call that came through no wrapper) runs before the driver's call and not behind it: if the
+ * driver then refuses, the bodies stay unknown. Returns `result`. */
 static CUresult end_bodies(struct sc_conditional_bodies *bodies, CUresult result)
 {
     if (bodies)
@@ -193,6 +210,8 @@ static CUresult end_bodies(struct sc_conditional_bodies *bodies, CUresult result
     return result;
 }
 
+/* Called when the driver has answered: removes the record that was taken off its handle, or puts it
+ * back if the driver has refused. Returns `result`. */
 CUresult sc_graph_calls_end_destroy(uint32_t known, CUresult result)
 {
     if (known && result != CUDA_SUCCESS)
@@ -202,6 +221,8 @@ CUresult sc_graph_calls_end_destroy(uint32_t known, CUresult result)
     return result;
 }
 
+/* Destroys a graph. What is noted under handles of nodes and of bodies within it is dropped as
+ * well, before the call, since the driver is asked for them. */
 CUresult cuGraphDestroy(CUgraph graph)
 {
     SC_WRAPPER(cuGraphDestroy);
@@ -211,6 +232,8 @@ CUresult cuGraphDestroy(CUgraph graph)
     return end_bodies(bodies, sc_graph_calls_end_destroy(known, real(graph)));
 }
 
+/* Destroys a node, of which the library may not know the graph: what the node did is asked for
+ * before the call, and dropped after it wherever the same is noted. */
 CUresult cuGraphDestroyNode(CUgraphNode node)
 {
     SC_WRAPPER(cuGraphDestroyNode);

@@ -1,6 +1,6 @@
-/* What the wrappers of graph calls share, for graphs that are captured, built by hand, cloned or
- * destroyed. What nodes use is noted when they are added (node_uses.h). graph_execs.c makes execs
- * from graphs, and graph_launch.c launches execs.
+/* What the wrappers share that destroy graphs and execs (instantiated graphs), or change execs.
+ * graph_calls.c has those that build and destroy graphs, graph_execs.c those that make and change
+ * execs, graph_launch.c those that launch them.
  *
  * Locks: takes the tracker's. Thread-safe, not signal-safe. */
 

@@ -1,4 +1,5 @@
-/* Execs: made, updated, changed, destroyed. What their nodes do is noted in graph/exec_uses.h. */
+/* Wrappers of calls that make, update, change and destroy execs (instantiated graphs). What an
+ * exec's nodes do with memory is noted in graph/exec_uses.h. */
 
 /* Terms (docs/glossary.md):
  *   exec: an instantiated graph (CUgraphExec)
@@ -32,11 +33,14 @@
 
 /* ---- made, updated, changed ---- */
 
+/* Notes what the nodes of an exec do: sc_exec_uses_note_made or sc_exec_uses_note_updated. */
 typedef void note_exec(const struct sc_graph_call *by, CUgraph graph,
                        const struct sc_stack_sources *redirects);
 
-/* Ends a call that makes or updates an exec. `note`: notes what the exec's nodes do. Returns
- * `result`. */
+/* Called when the driver has answered a call that makes an exec of `graph`, or updates one by it.
+ * During the call some nodes of the graph read copies of stack memory (`redirects`): the program's
+ * graph gets its own parameters back. Then `note` notes what the exec's nodes do. Returns `result`.
+ */
 static CUresult end_made(CUresult result, struct sc_stack_sources *redirects,
                          const struct sc_call *call, CUgraphExec exec, CUgraph graph,
                          note_exec *note)
@@ -53,12 +57,13 @@ static CUresult end_made(CUresult result, struct sc_stack_sources *redirects,
     return result;
 }
 
+/* Returns the entry of an exec in the ledger of memory: an exec takes memory of the device. */
 static struct sc_memory exec_memory(CUgraphExec exec)
 {
     return (struct sc_memory){.kind = SC_MEMORY_EXEC, .name = (uintptr_t)exec};
 }
 
-/* Enters the memory of a new exec in the ledger; does nothing if `exec` is NULL. */
+/* Enters the memory of a new exec in the ledger of memory. NULL: the call has failed. */
 static void book_exec(const struct sc_call *call, CUgraphExec exec)
 {
     const struct sc_memory memory = exec_memory(exec);
@@ -94,17 +99,18 @@ UPDATES(cuGraphExecUpdate,
 UPDATES(cuGraphExecUpdate_v2, (CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResultInfo *info),
         (exec, graph, info))
 
-/* A change of one node of an exec. Whether the node is enabled, and where it stands, stays as it
- * was. */
+/* A change of one node of an exec, which gets new parameters. What the node does changes; what
+ * follows from its place in the graph, and whether it is enabled, stays (`flags`). */
 struct exec_change {
-    struct sc_graph_call by; /* `inner`: the changed node, if it is an inner one */
+    struct sc_graph_call by; /* `inner`: the changed node, if it lies in a child graph or a body */
     uintptr_t node;          /* the changed node, or the outermost node around it */
     struct sc_graph_flags flags;
 };
 
-/* Drops what the changed node did, and returns its flags, which stay the same. If it is not known
- * where the node lies, the uses of all inner nodes are disabled, and the order of nodes before and
- * after it is not known any more. */
+/* Drops what the changed node did, and returns its flags, which stay the same. A node in a child
+ * graph or a body (an inner node) is kept under the outermost node around it. If it is not known
+ * where the node lies, it may be any inner node: launches are judged by none of them any more, and
+ * nothing is reported of the node itself. */
 static struct sc_graph_flags drop_former(struct exec_change *change)
 {
     uintptr_t exec = change->by.graph, node = change->node, outer;
@@ -124,9 +130,9 @@ static struct sc_graph_flags drop_former(struct exec_change *change)
     return flags;
 }
 
-/* Begins to note a change that the driver has accepted: drops what was known of the node, except
- * its flags. */
-static struct exec_change begin_it(const struct sc_call *call, CUgraphExec exec, CUgraphNode node)
+/* Called when the driver has accepted new parameters of a node: drops what was known of the node,
+ * except its flags. The caller then notes what the node does now, and calls end_edit. */
+static struct exec_change begin_edit(const struct sc_call *call, CUgraphExec exec, CUgraphNode node)
 {
     struct exec_change change = {.by = sc_graph_call((uintptr_t)exec, call),
                                  .node = (uintptr_t)node};
@@ -136,8 +142,9 @@ static struct exec_change begin_it(const struct sc_call *call, CUgraphExec exec,
     return change;
 }
 
-/* Ends the change: gives the node's new uses its former flags. */
-static void end_change(const struct exec_change *change)
+/* Called when the new uses of a changed node are noted: gives them the flags that the node had
+ * before (stage, what it tells the host, reasons for an uncertain order, disabled). */
+static void end_edit(const struct exec_change *change)
 {
     const struct sc_graph_flags *flags = &change->flags;
     uintptr_t exec = change->by.graph;
@@ -156,8 +163,9 @@ static void end_change(const struct exec_change *change)
         sc_graphs_enable_node(track.graphs, exec, change->node, /*enabled=*/false);
 }
 
-/* Makes the changed node read or write a copy of the library's instead of a stack, as its uses say
- * (graph/stack_sources.h). */
+/* Called when a copy node of an exec was given memory on a stack, whose frame may be gone by the
+ * launch: the node is changed once more, to use a copy of the library's instead, if its new uses
+ * have one (graph/stack_sources.h). */
 static void keep_stack_sides(const struct exec_change *change, CUgraphExec exec, CUgraphNode node,
                              const CUDA_MEMCPY3D *copy, CUcontext context,
                              __typeof__(&cuGraphExecMemcpyNodeSetParams) set)
@@ -178,6 +186,7 @@ static void keep_stack_sides(const struct exec_change *change, CUgraphExec exec,
         SC_TRACKED(sc_graphs_redirect_node(track.graphs, change->by.graph, change->node));
 }
 
+/* Gives a copy node of an exec other memory. */
 CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node,
                                         const CUDA_MEMCPY3D *copy, CUcontext context)
 {
@@ -185,10 +194,10 @@ CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node,
     CUresult result = real(exec, node, copy, context);
     if (result != CUDA_SUCCESS || !sc_active())
         return result;
-    struct exec_change change = begin_it(call, exec, node);
+    struct exec_change change = begin_edit(call, exec, node);
     sc_node_uses_note_copy(&change.by, change.node, copy);
     keep_stack_sides(&change, exec, node, copy, context, real);
-    end_change(&change);
+    end_edit(&change);
     return result;
 }
 
@@ -203,14 +212,15 @@ CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node,
         CUresult result = real arguments;                                                          \
         if (result != CUDA_SUCCESS || !sc_active())                                                \
             return result;                                                                         \
-        struct exec_change change = begin_it(call, hGraphExec, hNode);                             \
+        struct exec_change change = begin_edit(call, hGraphExec, hNode);                           \
         NODE_##does;                                                                               \
-        end_change(&change);                                                                       \
+        end_edit(&change);                                                                         \
         return result;                                                                             \
     }
 #include "interpose/driver/api.def"
 
-/* Tells captures that the exec may read other memory now. Returns `result`. */
+/* Called behind a call that changes an exec: it may use other memory now than what was captured, so
+ * those who look for work that captured graphs lack (SC305) forget it. Returns `result`. */
 static CUresult note_changed(CUresult result, CUgraphExec exec)
 {
     if (sc_beside_follows_graphs() && result == CUDA_SUCCESS)
@@ -218,7 +228,8 @@ static CUresult note_changed(CUresult result, CUgraphExec exec)
     return result;
 }
 
-/* Returns the function of a kernel node: a CUkernel of a library stands for one. */
+/* Returns the function of a kernel node, which names either a CUfunction or a CUkernel of a
+ * library; the driver takes the latter in place of a CUfunction. */
 static CUfunction function_of(CUfunction function, CUkernel kernel)
 {
     return function ? function : (CUfunction)kernel;
@@ -240,6 +251,8 @@ SETS_KERNEL(cuGraphExecKernelNodeSetParams, CUDA_KERNEL_NODE_PARAMS_v1, params->
 SETS_KERNEL(cuGraphExecKernelNodeSetParams_v2, CUDA_KERNEL_NODE_PARAMS_v2,
             function_of(params->func, params->kern))
 
+/* Gives a host node of an exec another function. If the library sees the node's runs, by a function
+ * of its own in front of the program's, that stays in front. */
 CUresult cuGraphExecHostNodeSetParams(CUgraphExec exec, CUgraphNode node,
                                       const CUDA_HOST_NODE_PARAMS *params)
 {
@@ -254,12 +267,14 @@ CUresult cuGraphExecHostNodeSetParams(CUgraphExec exec, CUgraphNode node,
     return result;
 }
 
+/* Notes that a node of an exec runs the child graph `child` from now on. */
 static void note_child(const struct sc_graph_call *by, CUgraphNode node, CUgraph child)
 {
     if (sc_driver_nodes_can_be_asked())
         sc_exec_uses_note_child(by, node, child);
 }
 
+/* Gives a node of an exec another child graph. */
 CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraph child)
 {
     SC_WRAPPER(cuGraphExecChildGraphNodeSetParams);
@@ -267,14 +282,14 @@ CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec exec, CUgraphNode node, 
     CUresult result = real(exec, node, child);
     if (result != CUDA_SUCCESS || !sc_active())
         return result;
-    struct exec_change change = begin_it(call, exec, node);
+    struct exec_change change = begin_edit(call, exec, node);
     note_child(&change.by, (CUgraphNode)change.node, child);
-    end_change(&change);
+    end_edit(&change);
     return result;
 }
 
-/* Returns the child graph in `params`, or NULL. If there is one, notes that the exec is about to
- * change. */
+/* Called before a node of an exec is changed: returns the new child graph in `params`, or NULL. If
+ * there is one, user objects of the former one may be released (sc_graph_calls_note_release). */
 static CUgraph begin_child_change(CUgraphExec exec, const CUgraphNodeParams *params)
 {
     CUgraph child = sc_node_uses_child_of(params);
@@ -283,7 +298,8 @@ static CUgraph begin_child_change(CUgraphExec exec, const CUgraphNodeParams *par
     return child;
 }
 
-/* Notes what the changed node does. */
+/* Notes what a node of an exec does that cuGraphExecNodeSetParams has changed. `child`: its new
+ * child graph, or NULL. */
 static void note_params(const struct exec_change *change, const CUgraphNodeParams *params,
                         CUgraph child)
 {
@@ -304,13 +320,15 @@ static void note_params(const struct exec_change *change, const CUgraphNodeParam
         sc_node_uses_note_node(by, (uintptr_t)node, params, NULL);
 }
 
+/* Are these the parameters of a host node, which calls a function of the program? */
 static bool is_host_node(const CUgraphNodeParams *params)
 {
     return params && params->type == CU_GRAPH_NODE_TYPE_HOST;
 }
 
-/* Begins to give a host node another function. Returns NULL if it is no host node, or the program's
- * function is to be passed to the driver; else `given` is to be passed instead of `params`. */
+/* Called before a node of an exec is changed. If it is a host node whose runs the library sees,
+ * returns the record for that, and the caller passes `given` to the driver, which has the library's
+ * function in front of the program's. NULL: the caller passes the program's `params`. */
 static struct sc_watched_node *begin_host(CUgraphExec exec, CUgraphNode node,
                                           const CUgraphNodeParams *params, CUgraphNodeParams *given)
 {
@@ -320,6 +338,7 @@ static struct sc_watched_node *begin_host(CUgraphExec exec, CUgraphNode node,
     return sc_host_nodes_begin_change(exec, node, &given->host.fn, &given->host.userData);
 }
 
+/* Gives a node of an exec new parameters, of whatever type. */
 CUresult cuGraphExecNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams *params)
 {
     SC_WRAPPER(cuGraphExecNodeSetParams);
@@ -331,12 +350,13 @@ CUresult cuGraphExecNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraphNod
         sc_host_nodes_end_change(exec, node, host, result);
     if (result != CUDA_SUCCESS || !sc_active())
         return result;
-    struct exec_change change = begin_it(call, exec, node);
+    struct exec_change change = begin_edit(call, exec, node);
     note_params(&change, params, child);
-    end_change(&change);
+    end_edit(&change);
     return result;
 }
 
+/* Launches leave out a disabled node of the exec, until it is enabled again. */
 CUresult cuGraphNodeSetEnabled(CUgraphExec exec, CUgraphNode node, unsigned enabled)
 {
     SC_WRAPPER(cuGraphNodeSetEnabled);
@@ -346,6 +366,7 @@ CUresult cuGraphNodeSetEnabled(CUgraphExec exec, CUgraphNode node, unsigned enab
     return note_changed(result, exec);
 }
 
+/* Destroys an exec. Its launches may still run. */
 CUresult cuGraphExecDestroy(CUgraphExec exec)
 {
     SC_WRAPPER(cuGraphExecDestroy);

@@ -1,6 +1,6 @@
-/* Launches of graphs. Each run of host memory that the exec names becomes one operation on the
- * stream. An exec that names memory freed since (SC401), or a frame that has returned (SC402), is
- * reported before it runs. */
+/* The wrapper of cuGraphLaunch. Adjoining host memory that nodes of the exec (the instantiated
+ * graph) use becomes one operation on the stream. A launch that uses memory freed since (SC401), or
+ * locals of a function that has returned (SC402), is reported before it runs. */
 
 /* Terms (docs/glossary.md):
  *   exec: an instantiated graph (CUgraphExec)
@@ -93,14 +93,16 @@ struct launch {
 
 /* ---- hazards of the graph itself ---- */
 
+/* Reports that a node of the launched graph uses memory that is gone (SC401, SC402). */
 static void report_use(const struct launch *launch, enum sc_hazard_code code, enum sc_action action,
                        const struct sc_graph_use *use, const struct sc_graph_extra *extra)
 {
     sc_hazards_report_graph(code, action, use, extra, SC_CULPRIT_OF(launch->uses.call));
 }
 
-/* Reports uses of memory that was freed after the exec was made (SC401). Memory that is held still
- * has the program's bytes. */
+/* Called before a launch: reports nodes that use memory which the program has freed after the graph
+ * was instantiated (SC401). If the library has kept that memory (a hold), it still has the
+ * program's bytes, and the report says so. Launches leave out disabled nodes. */
 static void report_freed(const struct launch *launch)
 {
     struct sc_graph_use use;
@@ -115,8 +117,9 @@ static void report_freed(const struct launch *launch)
     }
 }
 
-/* Reports uses of a stack whose function has returned (SC402). Updates the copies of sources whose
- * function still runs. */
+/* Called before a launch: for each local variable that a node uses, copies its present bytes into
+ * the copy that the node reads, if the variable's function still runs; if not, reports the use
+ * (SC402). Launches leave out disabled nodes. */
 static void check_stack_uses(const struct launch *launch)
 {
     struct sc_graph_use use;
@@ -132,8 +135,9 @@ static void check_stack_uses(const struct launch *launch)
     }
 }
 
-/* Copies what redirected nodes have written to the stacks of functions that still run. Results for
- * functions that have returned are dropped. */
+/* Called behind a launch that has waited for its stream: copies what nodes have written into copies
+ * of local variables (`redirected`) to the variables themselves. If a variable's function has
+ * returned, the result is dropped: the stack has other bytes there now. */
 static void copy_results_to_stacks(const struct launch *launch)
 {
     struct sc_graph_use use;
@@ -164,8 +168,8 @@ static bool is_order_before_seen(const struct launch *launch)
     return is_seen;
 }
 
-/* Do nodes record events or wait for them, so that parts of the launch have an order of their own?
- */
+/* Do nodes of the graph record events or wait for them? Then parts of the launch are ordered with
+ * other work, and not only the launch as a whole. */
 static bool has_events(const struct launch *launch)
 {
     return launch->records || launch->uses.awaits_events;
@@ -179,7 +183,11 @@ static bool blocks_host(const struct launch *launch)
            !launch->uses.stream->context->reads_pageable;
 }
 
-/* Fills in what is known of the exec. */
+/* Fills in what the library knows of the exec (the instantiated graph) that is about to be
+ * launched. An unknown one may have kernels, and uses no memory of interest. A host node whose runs
+ * cannot be matched with launches any more (`is_lost`) may tell the host anything, or wait for it,
+ * unseen. The exec's former launch on another stream (`last`) comes before this one: the driver
+ * sees to that. */
 static void describe_exec(struct launch *launch, CUgraphExec exec)
 {
     const struct sc_graph *graph = sc_track_graph(&sc_track, (uintptr_t)exec, &launch->uses.exec);
@@ -213,9 +221,10 @@ static void describe_exec(struct launch *launch, CUgraphExec exec)
     launch->uses.healing = blocks_host(launch) ? SC_HEALED_BY_WAIT : SC_HEALED_BY_EDGE;
 }
 
-/* Notes that the launch is work of its stream. If it uses host memory it becomes an operation, and
- * gets a mark (completion event) later. A mark before the launch is needed only if the launch may
- * tell the host that earlier work is done. */
+/* Called before a launch: notes the launch as work of its stream, and has earlier operations get
+ * their mark (an event by which completion is learnt). A launch that uses host memory gets a mark
+ * behind it, which serves for them as well, unless its nodes tell the host that earlier work is
+ * done: then only a mark before the launch can show that it was not. */
 static void note_work(struct launch *launch)
 {
     if (!launch->uses.graph || launch->records || launch->signals || launch->watches)
@@ -224,9 +233,9 @@ static void note_work(struct launch *launch)
     launch->uses.ticks = sc_unfinished_host_work(launch->uses.stream);
 }
 
-/* Notes that the launch may tell the host, in a way that the library does not see, that earlier
- * work is done, and the work that its nodes wait for. Called before the launch's own uses are
- * judged. */
+/* Called before a launch whose nodes may tell the host, by a way that the library does not see, how
+ * far they are (a signal): the host may then know that all is done which the launch comes after. So
+ * that is noted before the launch's own memory is judged. */
 static void note_signals(const struct launch *launch)
 {
     struct sc_order_call ordered;
@@ -238,8 +247,10 @@ static void note_signals(const struct launch *launch)
     sc_track_end_call(&sc_track, &ordered, /*issued=*/false);
 }
 
-/* Begins to watch the runs of the exec's host nodes. If that is impossible, the launch counts as
- * one that waits for the host with an end that the library does not see. */
+/* Called before a launch with host nodes whose runs the library sees: adds the launch to the list
+ * in which these runs are noted. An older launch may be given up for it. If there is no room, the
+ * launch counts as one that waits for the host, with an end that the library does not see: nothing
+ * is reported of what comes after it. */
 static void begin_watched_runs(struct launch *launch)
 {
     unsigned given_up;
@@ -256,8 +267,9 @@ static void begin_watched_runs(struct launch *launch)
     launch->awaits = true;
 }
 
-/* Begins the driver's call. An event that the launch records may also stand for events that the
- * launch waits for. */
+/* Begins the launch as a call on its stream, directly before the driver's call. If its nodes record
+ * events or tell the host so far, what the launch comes after is stored (`before`): these events
+ * stand for that as well. A launch without work comes after nothing. */
 static void begin_call(struct launch *launch)
 {
     launch->ordered.stream = 0;
@@ -277,7 +289,9 @@ static void begin_call(struct launch *launch)
 
 /* ---- what its kernels may use, and its device memory ---- */
 
-/* Do nodes tell of some uses before the launch is done? These uses are noted stage by stage. */
+/* Do nodes tell the host, before the launch is done, that earlier nodes are (by events or host
+ * functions)? Then the launch's operations are recorded stage by stage, a stage for each such node.
+ */
 static bool has_notifiers(const struct launch *launch)
 {
     return launch->records || launch->watches;
@@ -292,7 +306,8 @@ static bool judges_kernels(const struct launch *launch)
            !has_events(launch) && !launch->watches;
 }
 
-/* Describes the launch as one of its kernels. */
+/* Describes the launch for kernel_uses.h, which judges what its kernels may do with memory.
+ * `in_order`: a kernel comes after no other work than the launch as a whole is seen to. */
 static struct sc_kernel_launch kernels_of(const struct launch *launch)
 {
     bool is_judged = judges_kernels(launch);
@@ -304,8 +319,10 @@ static struct sc_kernel_launch kernels_of(const struct launch *launch)
     };
 }
 
-/* Reports races between nodes of the launch (SC501). Reports nothing if one node waits for an event
- * while others notify the host: the event may stand for what these have notified of. */
+/* Reports pairs of nodes that use the same device memory and that no edge orders (SC501). Nothing
+ * is reported if the order may have been made otherwise: by host nodes whose runs are lost, or
+ * because one node waits for an event while others tell the host how far they are, so that the
+ * event may stand for what these have told. */
 static void report_races(const struct launch *launch)
 {
     bool may_tell = launch->signals || has_notifiers(launch);
@@ -313,8 +330,9 @@ static void report_races(const struct launch *launch)
         sc_launch_uses_report_races(&launch->uses);
 }
 
-/* Reports races between nodes, and judges the uses of kernels. */
-static void judge_uses(const struct launch *launch)
+/* Called before a launch: reports races between its nodes, and judges what its kernels may do with
+ * memory, if an option asks for that. */
+static void judge_races_and_kernels(const struct launch *launch)
 {
     if (sc_unlikely(launch->races))
         report_races(launch);
@@ -324,15 +342,17 @@ static void judge_uses(const struct launch *launch)
     sc_kernel_uses_judge(launch->uses.call, launch->uses.stream, &kernels, launch->host);
 }
 
-/* Begins the host nodes: from now on they may wait for the program. Only now are the uses after
- * them judged, since such a wait may put them in order with other work. */
+/* Called before a launch with host nodes whose runs the library sees: from now on these may wait
+ * for the program. Only now is device memory judged that nodes behind them use, since such a wait
+ * may put those nodes in order with other work. */
 static void begin_host_nodes(struct launch *launch)
 {
     launch->host_call = sc_host_functions_launched(launch->uses.ticks, launch->uses.stream->id, 0);
     sc_launch_uses_judge(&launch->uses, SC_RUNS_GATED);
 }
 
-/* Records the memory that the launch allocates. Not inlined: a call stack is taken. */
+/* Called behind an accepted launch: notes the device memory that its nodes allocate, in which
+ * nothing done before counts any more. Not inlined, since a call stack is taken. */
 static __attribute__((noinline)) void note_allocations(const struct launch *launch)
 {
     sc_track_note_graph_allocations(&sc_track, launch->uses.exec,
@@ -345,7 +365,10 @@ static __attribute__((noinline)) void note_allocations(const struct launch *laun
  * These are not inlined, so that their locals do not stand on the stack while the driver is called.
  */
 
-/* Begins a launch. Notes nothing on a stream that captures, where the driver refuses the launch. */
+/* Called before the driver's call. Nothing is noted on a stream that captures, where the driver
+ * refuses a launch. A replay before the driver's call (of a launch that came through no wrapper)
+ * only makes the stream wait for what conflicts: a second run behind the call notes the launch. Its
+ * device memory is left to that run. */
 static __attribute__((noinline)) void begin_launch(struct launch *launch, CUgraphExec exec,
                                                    CUstream stream)
 {
@@ -373,13 +396,15 @@ static __attribute__((noinline)) void begin_launch(struct launch *launch, CUgrap
     if (launch->has_kernels)
         sc_work_may_write(launch->uses.call, launch->uses.stream, launch->uses.last,
                           launch->seen && !launch->uses.awaits_events);
-    judge_uses(launch);
+    judge_races_and_kernels(launch);
     if (launch->watches)
         begin_host_nodes(launch);
     begin_call(launch);
 }
 
-/* Notes that the call has waited for its stream. */
+/* Called behind a launch that has waited for its stream: the host knows the stream's work to be
+ * done.
+ */
 static void end_wait_for_stream(const struct launch *launch, CUstream stream)
 {
     struct sc_sync sync;
@@ -387,8 +412,9 @@ static void end_wait_for_stream(const struct launch *launch, CUstream stream)
     sc_sync_end(&sync, CUDA_SUCCESS);
 }
 
-/* Sets what the events stand for that nodes record. An event that was recorded in the capture
- * stands for the launch from now on. */
+/* Called behind an accepted launch: sets what the events stand for that its nodes record. An event
+ * that was recorded in the graph's capture belongs to that capture no longer. If the operations of
+ * a stage did not get adjoining numbers (`broken`), pages of the launch are brought into line. */
 static void end_records(struct launch *launch, const struct sc_stages *stages)
 {
     uintptr_t event;
@@ -401,8 +427,9 @@ static void end_records(struct launch *launch, const struct sc_stages *stages)
         sc_guard_apply(SC_GUARD_ALL);
 }
 
-/* Passes the launch's operations to the record of its host nodes' runs. Some nodes may have run
- * already: what they notify of is known done. */
+/* Called when the operations of a launch are recorded: tells the list in which its host nodes' runs
+ * are noted which numbers they have. Some nodes may have run before the driver has returned: what
+ * comes before them is known done, and its pages are unprotected. */
 static void note_watched_runs(struct launch *launch, const struct sc_stages *stages)
 {
     struct sc_point point =
@@ -414,7 +441,10 @@ static void note_watched_runs(struct launch *launch, const struct sc_stages *sta
     sc_guard_apply(SC_GUARD_ALL);
 }
 
-/* Records the uses of a launch whose nodes tell of some of them before the launch is done. */
+/* Records an accepted launch whose nodes tell the host of some operations before all are done:
+ * stage by stage, a stage for each such node. While it is not noted yet which host nodes have run,
+ * its uses of device memory are of unknown order (SC_UNSURE_WAITS, "unseen"). They stay so if
+ * operations of other threads came in between (`broken`): then no number ends a stage. */
 static __attribute__((noinline)) void record_by_stages(struct launch *launch)
 {
     bool is_lost = launch->watches && !launch->watched;
@@ -436,7 +466,8 @@ static __attribute__((noinline)) void record_by_stages(struct launch *launch)
     end_records(launch, &stages);
 }
 
-/* Records the uses of the launch, and those of its kernels, with one ticket. */
+/* Records an accepted launch whose nodes tell the host nothing: what its kernels may do with
+ * memory, and its other uses of device memory, with one ticket (place on the stream). */
 static void record_all(struct launch *launch)
 {
     struct sc_op_info moment = {0};
@@ -447,7 +478,8 @@ static void record_all(struct launch *launch)
     sc_launch_uses_record(&launch->uses, &moment);
 }
 
-/* Takes back what nodes of the launch would have told the host: the driver has refused it. */
+/* Called if the driver has refused a launch whose nodes would have told the host how far they are:
+ * drops what was stored for that before the call. */
 static void forget_notices(struct launch *launch)
 {
     if (launch->records || launch->watches)
@@ -458,7 +490,10 @@ static void forget_notices(struct launch *launch)
     sc_host_functions_dropped(launch->host_call);
 }
 
-/* Ends a launch, by the driver's answer. */
+/* Called when the driver has answered: records an accepted launch, and what follows from it (memory
+ * that it allocates, its entry in the history, a wait for the host with unseen end). If the call
+ * has waited for its stream, results are copied to local variables, and the stream's work is known
+ * done. Returns `result`. */
 static __attribute__((noinline)) CUresult end_launch(struct launch *launch, CUgraphExec exec,
                                                      CUstream stream, CUresult result)
 {
@@ -490,6 +525,8 @@ static __attribute__((noinline)) CUresult end_launch(struct launch *launch, CUgr
     return result;
 }
 
+/* A launch on the legacy stream while a blocking stream captures is made on a private stream (a
+ * detour), since it would break the capture. */
 SC_PAIR(cuGraphLaunch, _ptsz, (CUgraphExec exec, CUstream stream), (exec, stream))
 {
     struct sc_detour detour;

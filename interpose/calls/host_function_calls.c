@@ -1,5 +1,6 @@
-/* Host functions: when one starts, everything before it on its stream is done. The driver is given
- * a function of ours, which notes that and calls the program's. */
+/* Wrappers of calls that launch host functions: functions of the program that the driver calls in a
+ * stream's order. When one starts, everything before it on its stream is done. So the driver is
+ * given a function of the library's, which notes that and calls the program's. */
 
 /* Terms (docs/glossary.md):
  *   detour: an operation of the legacy stream that the library issues on a private stream
@@ -45,7 +46,8 @@ static struct sc_arena calls_arena SC_GUARDED_BY(calls_lock);
 /* Records whose functions have run; guarded by calls_lock. */
 static struct host_call *spare_calls;
 
-/* Returns an unused record, or a new one, or NULL if there is no memory. */
+/* Returns a record for one launched host function: an unused one, or a new one; NULL: no memory. It
+ * lives until the function has started. */
 static struct host_call *take_call(void)
 {
     SC_LOCKED(&calls_lock);
@@ -55,7 +57,7 @@ static struct host_call *take_call(void)
     return sc_arena_alloc(&calls_arena, sizeof *call);
 }
 
-/* Makes the record of a host function's call available again. */
+/* Makes a record available again: its host function has started, or the driver has refused it. */
 static void put_back_call(struct host_call *call)
 {
     SC_LOCKED(&calls_lock);
@@ -63,6 +65,7 @@ static void put_back_call(struct host_call *call)
     spare_calls = call;
 }
 
+/* One call that launches a host function, from before the driver's call. */
 struct launch {
     struct sc_detour detour;
     struct sc_work work;
@@ -70,6 +73,8 @@ struct launch {
                                   that is passed on as it is */
 };
 
+/* Called first: finds out whether the function has to run on a private stream (`*stream`), since a
+ * capture stands in the way of the legacy one (a detour). */
 static void begin_launch(struct launch *launch, const struct sc_call *call, CUstream *stream)
 {
     sc_detour_begin(&launch->detour, call, stream);
@@ -77,8 +82,10 @@ static void begin_launch(struct launch *launch, const struct sc_call *call, CUst
     launch->wrapped = NULL;
 }
 
-/* Makes a record for the program's function. Returns NULL if there is no memory, or nothing has to
- * be noted. */
+/* Called before the driver's call: begins the launch as work of its stream, and returns a record
+ * that the caller passes to the driver with run_function or run_callback in place of the program's
+ * function. NULL: the program's function is passed as it is, since nothing has to be noted or there
+ * is no memory. */
 static struct host_call *wrap_function(struct launch *launch, CUstream stream, uintptr_t function,
                                        void *data)
 {
@@ -95,8 +102,9 @@ static struct host_call *wrap_function(struct launch *launch, CUstream stream, u
     return wrapped;
 }
 
-/* Ends the call. If the driver has accepted it, the record is the driver's, and the function may
- * have run already; if it has refused, the record is unused again. */
+/* Called when the driver has answered. If it has accepted the function, the record is not touched
+ * any more: the function may have run already and put it back. If it has refused, the record is put
+ * back here. Returns what the program gets. */
 static CUresult end_launch(struct launch *launch, CUresult result)
 {
     struct host_call *wrapped = launch->wrapped;
@@ -108,14 +116,17 @@ static CUresult end_launch(struct launch *launch, CUresult result)
     return sc_detour_end(&launch->detour, sc_work_end(&launch->work, result));
 }
 
-/* All before the function on its stream is known done. */
+/* Called when a host function starts: everything before it on its stream (the point) is known done,
+ * and the pages of that are unprotected. */
 static void note_earlier_done(struct host_call *call)
 {
     sc_hazards_note_done_and_report(&call->point, SC_CULPRIT_OF(call));
     sc_guard_apply(SC_GUARD_ALL);
 }
 
-/* Calls the program's function; the driver calls this one in its place. */
+/* The driver calls this function, on a thread of its own, in place of the program's host function,
+ * which is called here. While that runs, it counts as one that may wait for the program. The record
+ * is put back before, since the program's function may never return. */
 static void run_function(void *argument)
 {
     struct host_call *call = argument;
@@ -131,8 +142,9 @@ static void run_function(void *argument)
     sc_host_functions_note_ended(open);
 }
 
-/* Calls the program's callback (cuStreamAddCallback). The driver also calls it when the stream has
- * failed: then nothing is noted as known done. */
+/* The driver calls this function in place of the program's callback (cuStreamAddCallback), which is
+ * called here with the stream that the program has named. The driver also calls it when the stream
+ * has failed: then nothing is noted as done. */
 static void run_callback(CUstream stream, CUresult status, void *argument)
 {
     struct host_call *call = argument;
@@ -168,7 +180,9 @@ LAUNCHES(cuLaunchHostFunc, (CUstream stream, CUhostFn function, void *data),
 LAUNCHES(cuLaunchHostFunc_v2, (CUstream stream, CUhostFn function, void *data, unsigned mode),
          (stream, function, data, mode), mode)
 
-/* Ends a call that may have been refused because of a capture: nobody else reports that. */
+/* Called when the driver has answered cuStreamAddCallback, if the program's callback was passed as
+ * it is. On a stream that captures the driver refuses the call, which breaks the capture; that is
+ * reported here, unless the detour reports it. */
 static CUresult end_refused(struct launch *launch, CUresult result)
 {
     if (sc_detour_leave_report_to_caller(&launch->detour))

@@ -1,4 +1,5 @@
-/* Pinned, registered and managed memory comes and goes.
+/* Wrappers of calls that allocate, register, free and unregister host memory that the driver knows:
+ * pinned, registered and managed memory.
  *
  * Freeing pinned memory and unregistering make the driver wait for the whole context, and correct
  * programs rely on that. So if nothing is in flight on the buffer, the call passes through. Pinned
@@ -64,7 +65,8 @@
 
 #include "common/poison.h"
 
-/* Describes the memory for the ledger. */
+/* Returns the entry of such memory in the ledger, which knows who holds which memory. `size_bytes`
+ * 0: the memory is given back, and the ledger knows its size. */
 static struct sc_memory memory_of(const void *address, size_t size_bytes, enum sc_buffer_kind kind)
 {
     return (struct sc_memory){
@@ -76,7 +78,9 @@ static struct sc_memory memory_of(const void *address, size_t size_bytes, enum s
     };
 }
 
-/* Adds the memory that `call` has made to the tracker's ranges and to the ledger. */
+/* Notes memory that `call` has just allocated or registered: in the ledger, and as a range (memory
+ * that the driver knows). New memory has no past: what was noted at its address is forgotten.
+ * Registered memory was the program's before, so what is in flight there stays. */
 static void add_range(const void *address, size_t size_bytes, enum sc_buffer_kind kind,
                       const struct sc_call *call)
 {
@@ -135,7 +139,8 @@ void sc_host_memory_note_registered(const void *address, size_t bytes, unsigned 
             sc_guarded_set(track.inflight, (uintptr_t)address, bytes, SC_GUARDING_FORBIDDEN));
 }
 
-/* Notes in the ledger that the driver has refused a call. Returns `result`. */
+/* Called with the driver's answer to an allocation or a registration: a refusal is noted in the
+ * ledger, which says who holds the memory. Returns `result`. */
 static CUresult book_refused(const struct sc_call *call, size_t bytes, enum sc_buffer_kind kind,
                              CUresult result)
 {
@@ -149,16 +154,18 @@ static CUresult book_refused(const struct sc_call *call, size_t bytes, enum sc_b
 /* How long a refused allocation waits for held memory and for ours, at most. */
 enum { HELD_WAIT_NS = 100 * 1000 * 1000, PAUSE_NS = 1000 * 1000, IDLE_MOST = 4 };
 
-/* Is any memory held that is the driver's to free? */
+/* Does the library keep any pinned memory that the program has freed, or any registration that it
+ * has ended (a hold)? Only then can a refused allocation be the fault of held memory. */
 static bool is_any_held(void)
 {
     return sc_track_has_any(&sc_track, SC_HAS_HOLDS) &&
            sc_track_is_held(&sc_track, 0, SIZE_MAX, SC_HOLDS_DRIVERS);
 }
 
-/* Frees memory of the context that is held, waiting until that time at most for the first that can
- * be freed, by whichever thread; not for memory that a graph uses. Returns whether this thread has
- * freed any. */
+/* Called when an allocation was refused: frees pinned memory of the context that the program has
+ * freed before and the library still holds. If none can be freed yet, waits for the work that uses
+ * it, until `until_ns` or until another thread has freed some. Memory that only a graph uses is not
+ * waited for, since no work ends that. Returns whether this thread has freed any. */
 static bool free_held_memory(const struct sc_context *context, uint64_t until_ns)
 {
     const uint64_t before = sc_reaper_gave_back();
@@ -177,8 +184,9 @@ static bool free_held_memory(const struct sc_context *context, uint64_t until_ns
 
 /* ---- memory of ours is in the way ---- */
 
-/* Notes whether the stream may have work that is not done. The default stream of another thread
- * cannot be asked about. */
+/* Called for each stream of a context: sets *argument if the stream may have work that is not done.
+ * The driver cannot be asked about another thread's default stream, which only that thread can
+ * name, nor about a stream that captures, so these count as busy. */
 static void look_for_work(void *argument, struct sc_stream_record *stream) SC_UNFOLLOWED
 {
     bool *is_busy = argument;
@@ -189,9 +197,10 @@ static void look_for_work(void *argument, struct sc_stream_record *stream) SC_UN
                    sc_real.cuStreamQuery(stream->handle) != CUDA_SUCCESS;
 }
 
-/* Frees what the library itself has page-locked in the context. Returns false if work is under way
- * there, for which the driver would wait. While a stream captures, the legacy stream cannot be
- * asked about. */
+/* Frees the pinned memory that the library itself has in the context; *gave: whether there was any.
+ * Returns false, having done nothing, if the context has work, for which the driver would wait in
+ * such a free. While a stream captures, the legacy stream cannot be asked about, so the context
+ * counts as busy; the gate keeps captures from beginning meanwhile. */
 static bool free_own_pinned(struct sc_context *context, bool *gave)
 {
     SC_RELAXED();
@@ -206,11 +215,12 @@ static bool free_own_pinned(struct sc_context *context, bool *gave)
     return !is_busy;
 }
 
-/* How often that has given anything back to the driver. */
+/* How often the library has given pinned memory of its own back to the driver. */
 static _Atomic uint64_t gave_ours;
 
-/* Frees what the library has page-locked in the context, and tries again until `until_ns` while the
- * context has work. At most a twentieth of the program's time is spent so. */
+/* Called when an allocation was refused: frees the pinned memory that the library itself has in the
+ * context. While the context has work, tries again until `until_ns`. At most a twentieth of the
+ * program's time is spent so: after a vain wait, the next one comes twenty times as long after. */
 static void retry_free_own(struct sc_context *context, uint64_t until_ns)
 {
     static _Atomic uint64_t not_before_ns;
@@ -228,20 +238,22 @@ static void retry_free_own(struct sc_context *context, uint64_t until_ns)
         atomic_store(&not_before_ns, until_ns + 20 * (until_ns - since_ns));
 }
 
-/* Returns how often memory was given back to the driver: held memory, and the library's own. */
+/* Returns how often the library has given memory back to the driver so far: memory that it held for
+ * the program, and its own. */
 static uint64_t gave_back_so_far(void)
 {
     return sc_reaper_gave_back() + atomic_load(&gave_ours);
 }
 
-/* Starts counting what is given back to the driver, before an allocation that may fail because of
- * what the library holds. */
+/* Called before an allocation, which may fail because of what the library holds: returns the state
+ * in which its retries are counted (make_room). */
 struct sc_host_memory_room sc_host_memory_room(void)
 {
     return (struct sc_host_memory_room){.gave_back = gave_back_so_far()};
 }
 
-/* Was anything given back to the driver since it was asked last, before the call at first? */
+/* Has the library given memory back to the driver since this was asked last (at first: since before
+ * the allocation)? Then the allocation may succeed now. Also stores what is given back by now. */
 static bool take_if_more_freed(struct sc_host_memory_room *room)
 {
     const uint64_t gave_back = gave_back_so_far();
@@ -250,8 +262,9 @@ static bool take_if_more_freed(struct sc_host_memory_room *room)
     return is_it;
 }
 
-/* Returns whether a call that has failed may be made once more although nothing was given back:
- * another thread may be about to give back what is held. */
+/* Decides whether a refused allocation is tried once more although nothing was given back: another
+ * thread may be about to give back what is held. That is so a few times for each allocation, after
+ * a pause of a millisecond. */
 static bool may_retry_idle(struct sc_host_memory_room *room)
 {
     const struct timespec pause = {0, PAUSE_NS};
@@ -261,10 +274,11 @@ static bool may_retry_idle(struct sc_host_memory_room *room)
     return true;
 }
 
-/* Makes room if the call has failed for want of memory. Returns whether the caller should make the
- * call once more. Without the library a free in flight would have waited, and the memory would be
- * the driver's by now; and nothing of ours would be page-locked. What other threads free meanwhile
- * may be held in its turn, so the caller asks again. */
+/* Called in a loop with the driver's answer to an allocation: returns whether the caller is to make
+ * it once more. If the driver has no memory, that may be the library's fault: it holds memory that
+ * the program has freed, and has pinned memory of its own. Both are given back as far as work in
+ * the context allows, for 100 ms or stall_limit at most from the first failure on. What other
+ * threads free meanwhile may be held in its turn, so the caller asks again after each failure. */
 static bool make_room(struct sc_host_memory_room *room, CUresult result)
 {
     if (sc_likely(result != CUDA_ERROR_OUT_OF_MEMORY) || !sc_active())
@@ -288,14 +302,16 @@ static bool make_room(struct sc_host_memory_room *room, CUresult result)
     return take_if_more_freed(room) || (was_held && may_retry_idle(room));
 }
 
+/* Does the same as make_room for an allocation of another kind that has failed for want of memory,
+ * if the memory is on the host; device memory is none that the library holds. */
 bool sc_host_memory_make_room(struct sc_host_memory_room *room, const struct sc_memory *memory)
 {
     return sc_booking_place(memory) == SC_LEDGER_HOST && make_room(room, CUDA_ERROR_OUT_OF_MEMORY);
 }
 
-/* Allocates from huge pages of the library's, if these are as good as the driver's memory. Returns
- * false if the driver has to make the call. While a stream captures the driver might refuse it, so
- * the driver is asked. */
+/* Serves an allocation of pinned memory from pages of the library's own, which can be protected
+ * apart from other memory, if they are as good as the driver's. Returns false if the driver has to
+ * make the call: while a stream captures it might refuse it, and the program has to see that. */
 static bool serve_pinned(void **address, size_t bytes, unsigned flags, const struct sc_call *call)
 {
     if (!address || sc_captures_any_open())
@@ -333,6 +349,7 @@ PINS(cuMemAllocHost_v2, (void **address, size_t bytes), (address, bytes), 0,
  * addresses. What it does is up to the driver, so huge pages never serve it. */
 PINS(cuMemAllocHost, (void **address, unsigned bytes), (address, bytes), 0, false)
 
+/* Allocates managed memory. With CU_MEM_ATTACH_HOST no device is meant to have it at first. */
 CUresult cuMemAllocManaged(CUdeviceptr *address, size_t bytes, unsigned flags)
 {
     SC_WRAPPER(cuMemAllocManaged);
@@ -344,7 +361,9 @@ CUresult cuMemAllocManaged(CUdeviceptr *address, size_t bytes, unsigned flags)
     return book_refused(call, bytes, SC_MANAGED, result);
 }
 
-/* Waits until nothing is held at an address where the program registers memory again. */
+/* Called before the program registers memory: waits until the library keeps nothing there that the
+ * program has given back (a hold), such as heap memory that was freed in flight. A registration
+ * that was kept for a graph ends now, since the driver would refuse a second one. */
 static void settle_held(const void *address, size_t bytes)
 {
     sc_guard_unprotect(address, bytes); /* the driver could not pin protected pages */
@@ -357,18 +376,21 @@ static void settle_held(const void *address, size_t bytes)
     }
 }
 
-/* Returns false if the memory lies in pages of ours. The driver refuses to register memory of its
- * own, and the program takes these pages for the driver's. */
-static bool settle_and_check(const void *address, size_t bytes)
+/* Called before the program registers memory: has the library let go of it (settle_held). Returns
+ * false if the memory is part of a pinned allocation that the library has served: the driver
+ * refuses to register its own memory, and the program takes that allocation for the driver's. */
+static bool settle_and_may_register(const void *address, size_t bytes)
 {
     settle_held(address, bytes);
     return !sc_pinned_overlaps((uintptr_t)address, bytes);
 }
 
+/* Registers memory of the program. A refusal for want of memory may be the library's fault, so the
+ * call is tried again. */
 SC_VERSIONS(cuMemHostRegister, cuMemHostRegister_v2, (void *address, size_t bytes, unsigned flags),
             (address, bytes, flags))
 {
-    if (!settle_and_check(address, bytes))
+    if (!settle_and_may_register(address, bytes))
         return CUDA_ERROR_INVALID_VALUE;
     struct sc_host_memory_room room = sc_host_memory_room();
     CUresult result = SC_PERMITTED(real(address, bytes, flags));
@@ -390,6 +412,7 @@ struct giving_back {
     CUresult result; /* the call's result where the memory is kept back */
 };
 
+/* Describes a call that frees or unregisters the memory at `address`; `kind`: what it can free. */
 static struct giving_back describe_giving(void *address, enum sc_buffer_kind kind,
                                           const struct sc_call *call)
 {
@@ -402,7 +425,9 @@ static struct giving_back describe_giving(void *address, enum sc_buffer_kind kin
     };
 }
 
-/* Begins a call that frees or unregisters memory, under a permit (capture/permits.h). */
+/* Begins a call that frees or unregisters memory. No capture allows such a call, so from here on
+ * the thread is in the relaxed capture mode (a permit, capture/permits.h) until the permit is
+ * ended. */
 static struct giving_back begin_free_of(void *address, enum sc_buffer_kind kind,
                                         const struct sc_call *call)
 {
@@ -412,7 +437,8 @@ static struct giving_back begin_free_of(void *address, enum sc_buffer_kind kind,
     return giving;
 }
 
-/* Makes a request to take the whole range away, with this kind of hold (reaper/deallocation.h). */
+/* Returns a request to take the whole range away. `hold`: what happens if operations on it are in
+ * flight: whether the library keeps the memory, or the call waits (reaper/deallocation.h). */
 static struct sc_deallocation deallocation_of(const struct sc_range_info *range,
                                               enum sc_hold_kind hold)
 {
@@ -425,8 +451,9 @@ static struct sc_deallocation deallocation_of(const struct sc_range_info *range,
     };
 }
 
-/* Registers and unregisters a page of the library's: before it unregisters any page the driver
- * waits for the context, and in relaxed mode that wait breaks no capture. */
+/* Makes the driver wait for the whole context, by registering and unregistering a page of the
+ * library's: before it unregisters any page it waits, and in relaxed mode that wait breaks no
+ * capture. Returns the driver's answer. */
 static CUresult wait_by_unregistering(void)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -445,8 +472,9 @@ static CUresult wait_by_unregistering(void)
     return result;
 }
 
-/* Returns the error of earlier work, which every later call returns; CUDA_SUCCESS if the error may
- * be that of the library's own call. */
+/* Returns what the program has to see of the driver's answer to a wait that the library has made:
+ * the error of earlier work, which every later call returns. Errors that the library's own call may
+ * have caused count as success. */
 static CUresult failure_of_work(CUresult result)
 {
     switch (result) {
@@ -460,10 +488,10 @@ static CUresult failure_of_work(CUresult result)
     }
 }
 
-/* Waits for the context, as cuMemFreeHost does, since programs rely on that. Called if memory is
- * kept only because a graph uses it. cuCtxSynchronize would break a capture in the context, and
- * leave out the primary context if a green one is current; then the wait is made by unregistering a
- * page. */
+/* Waits for the context, as the driver's cuMemFreeHost does, since programs rely on that. Called if
+ * the free is not made although nothing is in flight, since a graph uses the memory. By
+ * cuCtxSynchronize, unless that would break a capture, or leave out the primary context because a
+ * green one is current: then by unregistering a page. Returns the error of earlier work. */
 static CUresult wait_as_the_driver_does(const struct sc_call *call)
 {
     if (!sc_captures_any_open() && sc_contexts_of_memory() == sc_contexts_current())
@@ -473,8 +501,8 @@ static CUresult wait_as_the_driver_does(const struct sc_call *call)
     return sc_wrap_check_answer(call, failure_of_work(sc_sync_end(&sync, wait_by_unregistering())));
 }
 
-/* Enters the hold into the ledger. If the reaper has ended it meanwhile, ends it in the ledger,
- * too. */
+/* Notes in the ledger that the library keeps memory which the program has freed (a hold). The
+ * library's thread may have freed it by now: then the ledger's entry is ended at once. */
 static void book_held(const struct sc_deallocation *taken, const struct sc_range_info *range)
 {
     if (!taken->held || !sc_booking_is_on())
@@ -484,14 +512,15 @@ static void book_held(const struct sc_deallocation *taken, const struct sc_range
         sc_ledger_let_go(&sc_ledger, taken->held_age, 0);
 }
 
-/* Holds the memory if it is in flight. Returns true if the free is deferred; false if the driver
- * has to free the memory now. The driver also frees if more than max_held is held, and its wait
- * slows the program down; and if pools have host memory, since allocations from these would not
- * wait for held memory. */
+/* Called before pinned memory is freed: if operations on it are in flight, reports them, and has
+ * the library keep the memory and free it later. Returns true if so; false: the driver has to free
+ * it now (and waits). The driver also does so if more than max_held is held already; if the context
+ * is lost, since it would refuse a later free; and if pools have host memory, since allocations
+ * from these would not wait for held memory. */
 static bool defer_free(struct giving_back *giving, const struct sc_range_info *range)
 {
     SC_DEALLOCATION taken = deallocation_of(range, SC_HOLD_FREE_PINNED);
-    taken.hold = !sc_contexts_has_lost(range->context) && /* it would refuse the late free */
+    taken.hold = !sc_contexts_has_lost(range->context) &&
                  !atomic_load_explicit(&sc_booking_has_host_pools, memory_order_relaxed);
     if (!sc_deallocation_handle(&taken, SC105, &giving->culprit))
         return false;
@@ -501,17 +530,21 @@ static bool defer_free(struct giving_back *giving, const struct sc_range_info *r
     return true;
 }
 
+/* A call that frees or unregisters memory: the driver's, or sc_pinned_free. */
 typedef CUresult give_back_function(void *address);
 
-/* Makes the driver's call as a call of the library's own: hooks stand aside. */
+/* Frees or unregisters the memory. What the driver calls of libc meanwhile counts as the library's
+ * own, so hooks (of free, munmap) let it pass. */
 static CUresult call_inside(give_back_function *give_back, void *address)
 {
     SC_INSIDE();
     return give_back(address);
 }
 
-/* Makes the driver's call, which waits for the context. The range is removed unless the driver
- * refuses. */
+/* Frees or unregisters the memory now. The driver waits for the context before it does, so all work
+ * there is known done afterwards. The range is removed before the call, since another thread may
+ * get the memory before it returns, and added again if the driver refuses. Returns the driver's
+ * answer. */
 static CUresult call_driver_now(struct giving_back *giving, const struct sc_range_info *range,
                                 give_back_function *give_back)
 {
@@ -547,10 +580,11 @@ static struct sc_range_info range_of(const struct giving_back *giving)
     return range;
 }
 
-/* May the memory be held? Returns false if it is no known range, or if a capture makes the driver
- * refuse the call; in that case only reports what is in flight. */
-static bool check_may_be_held(const struct giving_back *giving, const struct sc_range_info *range,
-                              enum sc_hazard_code code)
+/* Decides, before a free, whether the library may keep the memory (hold it). Not if the memory is
+ * not known, or if a capture makes the driver refuse the call: then only reports what is in flight
+ * there, since the program's mistake is the same. */
+static bool may_hold_or_report(const struct giving_back *giving, const struct sc_range_info *range,
+                               enum sc_hazard_code code)
 {
     SC_DEALLOCATION taken = {.address = range->address, .size_bytes = range->size_bytes};
     if (!range->range || !sc_permit_is_refused(&giving->permit))
@@ -561,16 +595,16 @@ static bool check_may_be_held(const struct giving_back *giving, const struct sc_
     return false;
 }
 
-/* Tells the ledger that the program has given the memory back, whatever the driver has still to do.
- */
+/* Tells the ledger, for a free that came through no wrapper, that the program has given the memory
+ * back, whatever the driver has still to do. */
 static void book_as_left(const struct giving_back *giving)
 {
     sc_memory_leaves(giving->call, &giving->memory);
     sc_memory_left(&giving->memory, /*taken=*/true);
 }
 
-/* Returns `kept`. If the memory is held, ends the permit, since the driver is not called: while a
- * stream captures it would have refused. */
+/* If the driver is not called for this free (`kept`), ends its permit here: while a stream
+ * captures, the driver would have refused the call, and that is reported. Returns `kept`. */
 static bool end_permit_if(struct giving_back *giving, bool kept)
 {
     if (kept)
@@ -578,10 +612,12 @@ static bool end_permit_if(struct giving_back *giving, bool kept)
     return kept;
 }
 
+/* Keeps memory that the program gives back, if it has to be kept: defer_free or keep_registered. */
 typedef bool keep_function(struct giving_back *giving, const struct sc_range_info *range);
 
-/* Holds the memory if `keep` does. Notes that in the ledger before: the reaper may free the memory,
- * and another thread get it, before `keep` returns. */
+/* Called before the driver's call: has `keep` keep the memory if work in flight or a graph uses it,
+ * and returns whether it does; the driver is then not called. The ledger is told before: the
+ * library's thread may free the memory, and another thread get it, before `keep` returns. */
 static bool try_to_keep(struct giving_back *giving, const struct sc_range_info *range,
                         keep_function *keep)
 {
@@ -591,8 +627,8 @@ static bool try_to_keep(struct giving_back *giving, const struct sc_range_info *
     return end_permit_if(giving, held);
 }
 
-/* Has the program freed this memory before, so that its free is deferred? The driver would refuse a
- * second free. */
+/* Has the program freed this pinned memory before, and does the library still keep it? The driver
+ * would refuse the second free, so the wrapper does. */
 static bool was_freed(const struct giving_back *giving, const struct sc_range_info *range)
 {
     return !range->range && sc_active() && giving->address &&
@@ -600,6 +636,7 @@ static bool was_freed(const struct giving_back *giving, const struct sc_range_in
                             SC_HOLDS_FREED | SC_HOLDS_STARTING);
 }
 
+/* Frees pinned memory: keeps it if it is in flight, else passes the call on. */
 CUresult cuMemFreeHost(void *address)
 {
     SC_WRAPPER(cuMemFreeHost);
@@ -607,15 +644,16 @@ CUresult cuMemFreeHost(void *address)
         return SC_PERMITTED(real(NULL));
     struct giving_back giving = begin_free_of(address, SC_PINNED, call);
     struct sc_range_info range = range_of(&giving);
-    if (check_may_be_held(&giving, &range, SC105) && try_to_keep(&giving, &range, defer_free))
+    if (may_hold_or_report(&giving, &range, SC105) && try_to_keep(&giving, &range, defer_free))
         return giving.result;
     if (end_permit_if(&giving, was_freed(&giving, &range)))
         return CUDA_ERROR_INVALID_VALUE;
     return call_driver_now(&giving, &range, sc_pinned_free);
 }
 
-/* Reports and awaits what is in flight in pinned memory that is about to be freed, or in memory
- * that is about to be unregistered, and removes the range. */
+/* Called before pinned memory is freed, or registered memory unregistered, by a call that came
+ * through no wrapper: reports what is in flight there, in mode=fix waits for it (the memory cannot
+ * be kept, since the driver makes the call), and removes the range. */
 void sc_host_memory_begin_free(void *address, enum sc_buffer_kind kind, const struct sc_call *call)
 {
     struct giving_back giving = describe_giving(address, kind, call);
@@ -631,9 +669,10 @@ void sc_host_memory_begin_free(void *address, enum sc_buffer_kind kind, const st
     sc_guard_apply(SC_GUARD_ALL);
 }
 
-/* Keeps memory registered as long as a graph uses it. Otherwise the graph's next launch would fail,
- * and the context be lost. The registration ends inside of one of the program's own waits, as
- * deferred frees of pinned memory do. */
+/* Called before memory is unregistered: waits for operations on it, since the program may use it at
+ * once, and keeps it registered if a graph uses it. Otherwise the graph's next launch would fail,
+ * and the context be lost. Returns whether it is kept. The registration ends within a later wait of
+ * the program's, when no graph uses the memory any more. */
 static bool keep_registered(struct giving_back *giving, const struct sc_range_info *range)
 {
     SC_DEALLOCATION waited = deallocation_of(range, SC_HOLD_WAIT);
@@ -648,6 +687,8 @@ static bool keep_registered(struct giving_back *giving, const struct sc_range_in
     return true;
 }
 
+/* Ends a registration. To the program one that is kept for a graph is gone (`is_gone`), and pinned
+ * memory that the library has served is the driver's: both get the driver's error. */
 CUresult cuMemHostUnregister(void *address)
 {
     SC_WRAPPER(cuMemHostUnregister);
@@ -657,7 +698,7 @@ CUresult cuMemHostUnregister(void *address)
         return CUDA_ERROR_INVALID_VALUE;
     struct giving_back giving = begin_free_of(address, SC_REGISTERED, call);
     struct sc_range_info range = range_of(&giving);
-    if (check_may_be_held(&giving, &range, SC103) && try_to_keep(&giving, &range, keep_registered))
+    if (may_hold_or_report(&giving, &range, SC103) && try_to_keep(&giving, &range, keep_registered))
         return giving.result;
     if (end_permit_if(&giving, is_gone))
         return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
@@ -681,12 +722,14 @@ struct device_free {
     bool waits; /* the driver waits for the context; a free that waits for nothing is judged */
 };
 
-/* Notes what cuMemFree is about to free, and judges it unless the driver itself waits for the work
- * there. */
+/* Called before cuMemFree, and again behind it in a replay (of a call that came through no
+ * wrapper): notes the device memory that goes. A free of pool memory waits for nothing, so it is
+ * compared with what is in flight there (SC502), before the driver's call alone; for other memory
+ * the driver waits itself. */
 static struct device_free begin_device_free(const struct sc_call *call, CUdeviceptr address)
 {
-    /* What this wrapper found before the driver's call. In a replay it runs again behind the call,
-     * when the driver may not know the address any more. */
+    /* What the first run of a replay has found: at the second the driver may not know the address.
+     */
     static __thread struct {
         CUdeviceptr address;
         bool waits;
@@ -706,8 +749,10 @@ static struct device_free begin_device_free(const struct sc_call *call, CUdevice
     return freeing;
 }
 
-/* Managed memory is forgotten before the driver's call, since the driver could hand its address out
- * again at once. Its sources are compared while the bytes are there. */
+/* Frees device or managed memory. Managed memory is forgotten before the driver's call, since the
+ * driver may hand its address out again at once; sources of copies there are compared before, while
+ * the bytes exist. A replay before the driver's call only notes what goes: it runs again behind it.
+ */
 CUresult cuMemFree_v2(CUdeviceptr address)
 {
     SC_WRAPPER(cuMemFree_v2);

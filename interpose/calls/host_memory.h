@@ -1,5 +1,7 @@
-/* Notes host memory that was pinned, registered or allocated as managed, and memory that is about
- * to be freed: for calls that came through no wrapper and are replayed (missed/replay.h).
+/* What the wrappers of host memory (host_memory.c) offer to others: notes of memory that was
+ * pinned, registered or allocated as managed, and that is about to be freed, for calls that came
+ * through no wrapper (replays, missed/replay.h); and room for allocations that fail because of the
+ * library.
  *
  * Thread-safe. Locks: none may be held. sc_host_memory_begin_free may wait, at most stall_limit.
  * Not for a signal handler. */
@@ -36,7 +38,8 @@ void sc_host_memory_note_registered(const void *address, size_t size_bytes, unsi
 void sc_host_memory_note_managed(CUdeviceptr address, size_t size_bytes,
                                  const struct sc_call *call);
 
-/* An allocation of page-locked memory, which may fail because of the library. */
+/* The state of one allocation of page-locked memory, which may fail because of the library and is
+ * then tried again. */
 struct sc_host_memory_room {
     uint64_t until_ns;  /* how long it may wait; 0: it has not failed yet */
     uint64_t gave_back; /* how often memory had been given back to the driver before the call */
@@ -44,7 +47,7 @@ struct sc_host_memory_room {
     bool is_settled;    /* held memory was waited for */
 };
 
-/* Called before such an allocation. */
+/* Called before such an allocation: returns its state, for sc_host_memory_make_room. */
 struct sc_host_memory_room sc_host_memory_room(void);
 
 /* Called when an allocation of host memory has failed for want of memory: gives back what the
@@ -53,8 +56,9 @@ struct sc_host_memory_room sc_host_memory_room(void);
  * be the library's fault, and for 100 ms or stall_limit at most. */
 bool sc_host_memory_make_room(struct sc_host_memory_room *room, const struct sc_memory *memory);
 
-/* Called before pinned memory is freed, or registered memory is unregistered: reports operations in
- * flight there, and in mode=fix waits for them. */
+/* Called before pinned memory is freed, or registered memory is unregistered, by a call that came
+ * through no wrapper: reports operations in flight there, in mode=fix waits for them, and removes
+ * the range. */
 void sc_host_memory_begin_free(void *address, enum sc_buffer_kind kind, const struct sc_call *call);
 
 #endif

@@ -62,7 +62,9 @@
 
 enum { TAKEN_EARLY_BYTES = 24 * 1024 };
 
-/* Initialises an issue, except members that are set before they are read. */
+/* Initialises the record of one asynchronous operation, which its wrapper then fills in; members
+ * that are set before they are read stay as they are. Also finds the calling thread's stack, once
+ * in each thread: it tells which pageable buffers are local variables. */
 SC_INLINED_HERE void sc_issue_begin_uncaptured(struct sc_issue *issue, const struct sc_call *call,
                                                struct sc_stream_record *stream)
 {
@@ -91,8 +93,8 @@ SC_INLINED_HERE void sc_issue_begin_uncaptured(struct sc_issue *issue, const str
     issue->owner = NULL;
 }
 
-/* Makes the issue one of a node of the captured graph, not of an operation, since the stream
- * captures. */
+/* Called if the stream captures: the call adds a node to a graph, and nothing runs now. So the
+ * memory that the wrapper names becomes a use of that graph, and no operation in flight. */
 static __attribute__((noinline)) void make_node_issue(struct sc_issue *issue)
 {
     issue->captured_stream = (uintptr_t)issue->stream->handle;
@@ -100,6 +102,8 @@ static __attribute__((noinline)) void make_node_issue(struct sc_issue *issue)
     issue->stream = NULL;
 }
 
+/* Begins an asynchronous operation on the stream that a call names. While the library is inactive,
+ * or if the stream is not known, `issue->stream` is NULL and all later steps do nothing. */
 void sc_issue_begin(struct sc_issue *issue, const struct sc_call *call, CUstream stream)
 {
     sc_issue_begin_uncaptured(issue, call,
@@ -117,14 +121,16 @@ static inline bool is_within_range(const struct sc_shape *shape, const struct sc
            sc_shape_hull_bytes(shape) <= range->size_bytes - offset;
 }
 
-/* Adds an empty use. Returns NULL if the issue has as many as a call can have. */
+/* Returns room for one more use of host memory by the call; NULL: the call has as many as any call
+ * can have (a source and a target). The caller sets all members. */
 SC_INLINED struct sc_host_use *add_use(struct sc_issue *issue)
 {
     return issue->host_count < SC_ISSUE_HOST_MAX ? &issue->host[issue->host_count++] : NULL;
 }
 
-/* Adds an operation. Of `range`, neither the address nor the snapshot and guard settings are used.
- */
+/* Adds host memory that the driver uses after the call has returned: that use becomes an operation
+ * in flight. `range`: the allocation or registration that the memory lies in (id 0: none).
+ * `stable`: no unfinished work may still write the bytes, so they can be copied or compared now. */
 SC_INLINED void add_op(struct sc_issue *issue, enum sc_direction direction,
                        const struct sc_shape *shape, const struct sc_range_info *range, bool stable)
 {
@@ -142,7 +148,8 @@ SC_INLINED void add_op(struct sc_issue *issue, enum sc_direction direction,
     issue->op_count++;
 }
 
-/* Describes a use as an operation, for conflicts and for the tracker. */
+/* Fills in `op` from one use of the call: to search for operations in flight that conflict with it,
+ * and later to record it. complete_op adds what is known only then. */
 SC_INLINED void describe_op(const struct sc_issue *restrict issue,
                             const struct sc_host_use *restrict use, struct sc_op_info *restrict op)
 {
@@ -165,6 +172,8 @@ SC_INLINED void describe_op(const struct sc_issue *restrict issue,
     op->after = issue->after;
 }
 
+/* Lists the operations of the call as the tracker records them. What the driver has read or written
+ * before the call returns (`in_call`) is no operation and is left out. */
 SC_INLINED_HERE void sc_issue_describe(const struct sc_issue *issue, struct sc_issue_ops *ops)
 {
     struct sc_op_info *op = ops->of;
@@ -175,7 +184,9 @@ SC_INLINED_HERE void sc_issue_describe(const struct sc_issue *issue, struct sc_i
     ops->count = (unsigned)(op - ops->of);
 }
 
-/* Adds an operation on memory in a range of the tracker's. */
+/* Adds an operation on pinned, registered or managed memory (a range). Its bytes count as stable,
+ * and a snapshot of them may be taken, only if they lie within the range (the library never reads
+ * beyond an allocation) and no unfinished work of the stream may still write them. */
 SC_INLINED void add_op_on_range(struct sc_issue *issue, enum sc_direction direction,
                                 const struct sc_shape *shape, const struct sc_range_info *range)
 {
@@ -207,14 +218,17 @@ void sc_issue_add_pageable(struct sc_issue *issue, enum sc_direction direction,
     add_op(issue, direction, shape, &(struct sc_range_info){.kind = kind}, stable);
 }
 
-/* Such memory is held: its registration ends when no graph uses it any more. */
+/* Does the driver still have this memory registered, although the program has unregistered it? The
+ * library defers that call while a graph uses the memory (a hold). The wrapper of a copy then waits
+ * for the device, as the driver does for pageable memory. */
 bool sc_issue_is_kept_registered(const struct sc_shape *shape)
 {
     return sc_track_is_held(&sc_track, shape->address, sc_shape_hull_bytes(shape),
                             SC_HOLDS_UNREGISTERED);
 }
 
-/* Adds memory that the call itself reads or writes before it returns. */
+/* Adds memory that the driver reads or writes before the call returns: a touch, which is compared
+ * with operations in flight and becomes none itself. In a capture the call touches nothing. */
 void sc_issue_add_touch(struct sc_issue *issue, enum sc_touch touch, const struct sc_shape *shape)
 {
     struct sc_host_use *use = issue->stream && sc_shape_hull_bytes(shape) ? add_use(issue) : NULL;
@@ -226,14 +240,17 @@ void sc_issue_add_touch(struct sc_issue *issue, enum sc_touch touch, const struc
         };
 }
 
-/* Does the device work with pageable memory itself, without staging it? */
+/* Does the device read and write pageable memory itself? Then it does so after the call has
+ * returned; other drivers stage such memory by pinned buffers, mostly within the call. */
 static bool works_in_place(const struct sc_issue *issue)
 {
     return issue->stream && issue->stream->context->reads_pageable;
 }
 
-/* Adds a use as an operation or as a touch, depending on `when` the driver uses the memory. The
- * range is 0 if the memory is pageable, or another thread has unregistered it meanwhile. */
+/* Adds host memory as an operation if the driver uses it after the call (`when`), else as a touch:
+ * as memory that the call itself reads or writes. `range->range` is 0 if the memory is pageable, or
+ * if another thread has just unregistered it. Pageable memory is used after the call only if the
+ * device works with it directly, or by a node, of which the launch decides. */
 static __attribute__((noinline)) void
 add_use_by_time(struct sc_issue *issue, enum sc_direction direction, const struct sc_shape *shape,
                 const struct sc_range_info *range, enum sc_copy_time when)
@@ -250,15 +267,16 @@ add_use_by_time(struct sc_issue *issue, enum sc_direction direction, const struc
         sc_issue_add_touch(issue, direction == SC_H2D ? SC_TOUCH_READ : SC_TOUCH_WRITE, shape);
 }
 
-/* Notes that the call waits for its stream, if the driver makes the copy so; and whether the target
- * is written only after that wait. */
+/* Notes what the driver's manner of making the copy means for the host: whether the call returns
+ * only when its stream's earlier work is done, and whether the target is written even later. */
 static void set_waits(struct sc_issue *issue, const struct sc_copy_manner *manner)
 {
     issue->joins_stream |= manner->waits;
     issue->lands_late |= manner->waits && manner->written == SC_LATE;
 }
 
-/* Returns when the driver uses pageable memory, in a copy whose other side is device memory. */
+/* Returns when the driver uses pageable memory in a copy whose other side is device memory: within
+ * the call or after it. Also notes in the issue whether such a call waits for its stream. */
 static __attribute__((noinline)) enum sc_copy_time
 time_of_pageable(struct sc_issue *issue, enum sc_direction direction, size_t size_bytes)
 {
@@ -270,8 +288,9 @@ time_of_pageable(struct sc_issue *issue, enum sc_direction direction, size_t siz
     return direction == SC_H2D ? manner.read : manner.written;
 }
 
-/* Returns when the driver uses memory that is the only host range of its operation. Only copies use
- * pageable memory within the call. */
+/* Returns when the driver uses memory that is the only host memory of its operation, and is
+ * pageable or was just unregistered. Only copies use such memory within the call; a captured one
+ * uses it at the launch. */
 static enum sc_copy_time time_of_lone_range(struct sc_issue *issue, enum sc_direction direction,
                                             size_t size_bytes)
 {
@@ -281,9 +300,10 @@ static enum sc_copy_time time_of_lone_range(struct sc_issue *issue, enum sc_dire
     return time_of_pageable(issue, direction, size_bytes);
 }
 
-/* Adds the only host range of an operation. */
-SC_INLINED void host_shape(struct sc_issue *issue, enum sc_direction direction,
-                           const struct sc_shape *shape)
+/* Adds the only host memory of an operation whose other side is device memory. Pinned, registered
+ * and managed memory is used after the call; for other memory the driver's manner decides. */
+SC_INLINED void add_lone_range(struct sc_issue *issue, enum sc_direction direction,
+                               const struct sc_shape *shape)
 {
     size_t hull_bytes = sc_shape_hull_bytes(shape);
     issue->is_empty = hull_bytes == 0;
@@ -301,7 +321,7 @@ void sc_issue_add_host_shape(struct sc_issue *issue, enum sc_direction direction
                              const struct sc_shape *shape)
 {
     if (sc_issue_is_on(issue))
-        host_shape(issue, direction, shape);
+        add_lone_range(issue, direction, shape);
 }
 
 void sc_issue_set_fold(struct sc_issue *issue, unsigned from, const struct sc_fold *fold)
@@ -317,7 +337,8 @@ void sc_issue_add_host(struct sc_issue *issue, enum sc_direction direction, cons
                             &(struct sc_shape){(uintptr_t)address, size_bytes, size_bytes, 1});
 }
 
-/* Adds one side of a copy, with the gaps within its rows. */
+/* Adds one side of a copy, if it is host memory (`side->used`), as memory that the driver uses
+ * during the call or after it (`when`). The fold, the gaps within the rows, comes along. */
 static void add_side(struct sc_issue *issue, enum sc_direction direction,
                      const struct sc_copy_side *side, enum sc_copy_time when)
 {
@@ -329,13 +350,15 @@ static void add_side(struct sc_issue *issue, enum sc_direction direction,
     sc_issue_set_fold(issue, from, &side->fold);
 }
 
+/* Does the driver make two copies alike: with the same wait, and each side used at the same time?
+ */
 static bool are_same_manner(const struct sc_copy_manner *a, const struct sc_copy_manner *b)
 {
     return a->waits == b->waits && a->read == b->read && a->written == b->written;
 }
 
-/* Would the driver make the copy in the same manner if it read the source from pinned memory of the
- * library's? */
+/* Would the driver make the copy in the same manner if it read a snapshot, which lies in pinned
+ * memory, instead of the program's source? If not, the program would notice the difference. */
 static bool may_read_pinned(const struct sc_copy_case *copy, const struct sc_copy_manner *manner)
 {
     struct sc_copy_case elsewhere = *copy;
@@ -344,8 +367,9 @@ static bool may_read_pinned(const struct sc_copy_case *copy, const struct sc_cop
     return are_same_manner(manner, &other);
 }
 
-/* Returns how the driver makes the copy. Both sides of a node's copy count as used late: the real
- * manner is found at the launch. */
+/* Returns when the driver uses the two sides of the copy, and notes in the issue whether the call
+ * waits for its stream, and whether a snapshot may stand in for the source. Both sides of a
+ * captured copy count as used late: its real manner is found at the launch. */
 static struct sc_copy_manner manner_of(struct sc_issue *issue, const struct sc_copy_sides *sides)
 {
     const struct sc_copy_case copy =
@@ -358,7 +382,8 @@ static struct sc_copy_manner manner_of(struct sc_issue *issue, const struct sc_c
     return manner;
 }
 
-/* Enters what the copy reads and writes into its history entry. */
+/* Sets what the history, from which the post-mortem of a lost context is written, says of the copy:
+ * its direction, both addresses and the size. */
 static void name_sides(struct sc_issue *issue, const struct sc_copy_sides *sides)
 {
     const struct sc_shape *dst = &sides->dst.shape, *src = &sides->src.shape;
@@ -367,8 +392,10 @@ static void name_sides(struct sc_issue *issue, const struct sc_copy_sides *sides
                          size_bytes ? size_bytes : sc_shape_hull_bytes(src));
 }
 
-/* Adds the memory at both sides of a copy: as an operation what the driver uses after the call, as
- * a touch what it uses within the call. */
+/* Adds both sides of a copy: as operations in flight what the driver uses after the call, as
+ * touches what it uses within the call. `src.unasked`: the source is either device memory or
+ * pageable memory that is read within the call, and counts as a touch, which finds nothing in
+ * device memory. */
 void sc_issue_add_sides(struct sc_issue *issue, const struct sc_copy_sides *sides)
 {
     issue->is_empty |= sides->is_empty;
@@ -384,8 +411,9 @@ void sc_issue_add_sides(struct sc_issue *issue, const struct sc_copy_sides *side
         sc_copy_sides_add_device(sides, &issue->uses);
 }
 
-/* Reports the conflicts that were kept (SC204), and counts the others as not judged. `number`: that
- * of the issue's operation, which was issued or is about to be. */
+/* Reports that the call's operation is not ordered with each of the conflicting operations (SC204).
+ * The list has room for few conflicts: those beyond it are only counted, as not judged. `number`:
+ * the place on its stream of the call's operation, which was issued or is about to be. */
 static void report_unordered(const struct sc_issue *issue, enum sc_action action,
                              const struct sc_ops *conflicts, uint64_t number)
 {
@@ -397,13 +425,15 @@ static void report_unordered(const struct sc_issue *issue, enum sc_action action
                        conflicts->count - sc_ops_count_kept(conflicts));
 }
 
+/* Returns the place that the stream's next operation will have on it. */
 static uint64_t next_number(const struct sc_stream_record *stream)
 {
     return sc_track_issued(&sc_track, stream->id) + 1;
 }
 
-/* Orders the stream after the operation that `op` would race with. Returns false if no edge may or
- * can be made. */
+/* Makes the stream wait for the only operation in `single`, with which `op` would race, by an event
+ * (an edge). Returns false if that is not done: the driver has carried the call out already (a
+ * replay), an option leaves such hazards as they are, or the driver refuses. */
 static bool order_after_one(const struct sc_issue *issue, const struct sc_op_info *op,
                             const struct sc_ops *single)
 {
@@ -411,7 +441,8 @@ static bool order_after_one(const struct sc_issue *issue, const struct sc_op_inf
            sc_edges_order_after(issue->stream, &single->ops[0], issue->call->api);
 }
 
-/* Reports the conflicts that are left, for which no edge could be made. */
+/* Reports the conflicts that are left after order_after_conflicts has inserted its waits: those for
+ * which it could insert none. */
 static __attribute__((noinline)) void report_unordered_left(const struct sc_issue *issue,
                                                             const struct sc_op_info *op)
 {
@@ -420,8 +451,9 @@ static __attribute__((noinline)) void report_unordered_left(const struct sc_issu
     report_unordered(issue, SC_ACTION_REPORTED, &left, next_number(issue->stream));
 }
 
-/* Orders the operation after its conflicts, by edges. What is left is found again after the call,
- * unless the issue is judged only before it. */
+/* Makes the call's stream wait for each operation in flight that would race with the use, and
+ * reports each (SC204). Conflicts that are left are reported when sc_track_issue finds them again
+ * after the call; or here, if the call is judged only before it is made. */
 static __attribute__((noinline)) void order_after_conflicts(const struct sc_issue *issue,
                                                             const struct sc_host_use *use)
 {
@@ -439,8 +471,9 @@ static __attribute__((noinline)) void order_after_conflicts(const struct sc_issu
         report_unordered_left(issue, &op);
 }
 
-/* Orders a launch that uses freed memory, which is a hazard by itself (SC401), after all operations
- * for which the memory is held: so it reads what they would have left there. */
+/* Makes a launch that uses freed memory (which is a hazard by itself, SC401) wait for all
+ * operations for which the library keeps that memory: so the launch reads what they would have left
+ * there. */
 static __attribute__((noinline)) void order_after_all_held(const struct sc_issue *issue,
                                                            const struct sc_host_use *use)
 {
@@ -453,7 +486,9 @@ static __attribute__((noinline)) void order_after_all_held(const struct sc_issue
         sc_marks_order_after(issue->stream, &tickets[i]);
 }
 
-/* Orders a launch after the operations for which memory is held that the graph uses. */
+/* Called before the driver's call. If the call launches a graph that uses pageable memory which the
+ * program has freed, and the library keeps that memory for operations that are not done (a hold),
+ * the launch is made to wait for these. */
 SC_INLINED void order_after_held(const struct sc_issue *issue, const struct sc_host_use *use)
 {
     if (issue->by_graph && use->kind == SC_PAGEABLE &&
@@ -462,8 +497,9 @@ SC_INLINED void order_after_held(const struct sc_issue *issue, const struct sc_h
         order_after_all_held(issue, use);
 }
 
-/* Compares, for the last time, sources in flight in bytes that the device or the call is about to
- * write correctly; otherwise that write would be mistaken for the program's. */
+/* Called before the device, or the driver within the call, writes these bytes, as the program wants
+ * it to. Compares, for the last time, the sources of copies in flight there, and reports those that
+ * the program has changed. A comparison after the write would take the write for the program's. */
 void sc_issue_seal(const struct sc_call *call, uintptr_t address, size_t size_bytes)
 {
     SC_OPS(overwritten);
@@ -474,12 +510,13 @@ void sc_issue_seal(const struct sc_call *call, uintptr_t address, size_t size_by
         sc_hazards_report_overwritten(&overwritten, SC_CULPRIT_OF(call));
 }
 
-/* Makes the stream wait in its own queue if the driver could read a small source too early. If
- * nothing is queued in the stream, the driver reads a small contiguous source within the call. But
- * work of the legacy stream, or work that the context waits for, may still be about to write it
- * (docs/driver.md, Sources taken early). `has_known_writers`: copies in flight may write the
- * source. Done in every mode: while the library does its own work before the call, the stream's
- * queue may run empty. */
+/* Keeps the driver from reading a small source before earlier work has written it. With an empty
+ * queue of the stream, the driver reads a small contiguous source of pinned memory within the call,
+ * although work of the legacy stream, or work that the context waits for, may still be about to
+ * write it (docs/driver.md, Sources taken early). If so, the stream is made to wait in its own
+ * queue. `has_known_writers`: copies in flight may write the source; else only kernels and host
+ * functions might, which `stable` rules out. Needed in every mode, since the queue may run empty
+ * while the library does its own work before the call. */
 SC_INLINED void avoid_early_take(const struct sc_issue *issue, const struct sc_host_use *use,
                                  bool has_known_writers)
 {
@@ -492,13 +529,14 @@ SC_INLINED void avoid_early_take(const struct sc_issue *issue, const struct sc_h
         sc_marks_wait_for_itself(issue->stream);
 }
 
+/* May an operation in flight conflict with the use? If not, no search is needed. Lock-free. */
 SC_INLINED bool may_conflict(const struct sc_issue *issue, const struct sc_host_use *use)
 {
     return sc_track_may_conflict(&sc_track, use->range, use->direction, issue->stream->id);
 }
 
-/* Orders a use after operations that may write the same memory, or read what the use writes
- * (mode=fix). */
+/* In mode=fix: makes the call's stream wait for operations in flight that write the memory of the
+ * use, or that read what the use writes. */
 SC_INLINED void order_use(const struct sc_issue *issue, const struct sc_host_use *use)
 {
     bool has_known_writers = may_conflict(issue, use);
@@ -507,8 +545,11 @@ SC_INLINED void order_use(const struct sc_issue *issue, const struct sc_host_use
         order_after_conflicts(issue, use);
 }
 
-/* Orders a use before the driver can begin, and seals what it writes: earlier sources on the same
- * bytes may correctly change from now on. */
+/* Called before the driver's call, for each use of host memory after the call. In mode=fix its
+ * conflicts are healed now. In mode=report they are found when the operation is recorded, unless
+ * the call is judged only before it is made. In a replay nothing can be healed any more: the driver
+ * has carried the call out. Sources in memory that the use writes may correctly change from now on,
+ * so they are compared for the last time. */
 SC_INLINED void prepare_use(const struct sc_issue *issue, const struct sc_host_use *use)
 {
     if (sc_options.mode == SC_MODE_FIX && !sc_replaying_is_on()) {
@@ -525,8 +566,9 @@ SC_INLINED void prepare_use(const struct sc_issue *issue, const struct sc_host_u
         sc_issue_seal(issue->call, use->shape.address, sc_shape_hull_bytes(&use->shape));
 }
 
-/* Notes that the issue is a run of a launched graph, with the reasons for its uncertain order, and
- * the time of the launch. */
+/* Notes that the operations are those of a launched graph, with the reasons why their order is not
+ * certain (`unsure`) and the time of the launch. Other nodes may write their sources, so no source
+ * is copied or compared. */
 void sc_issue_set_graph(struct sc_issue *issue, uint8_t unsure, uint64_t ticks)
 {
     issue->by_graph = true;
@@ -536,15 +578,17 @@ void sc_issue_set_graph(struct sc_issue *issue, uint8_t unsure, uint64_t ticks)
         issue->host[i].stable = false; /* other nodes may write it */
 }
 
-/* A call that waits for its stream gets no edge, since the wait would then include the other
- * stream's work without limit. */
+/* Returns how a race on device memory is healed in mode=fix: by an edge (the stream waits for an
+ * event), or by a wait of the host, which ends after stall_limit. A call that waits for its stream
+ * gets no edge: behind one it would wait for the other stream's work without limit. */
 static enum sc_device_healing healing_of(const struct sc_issue *issue)
 {
     return issue->joins_stream ? SC_HEALED_BY_WAIT : SC_HEALED_BY_EDGE;
 }
 
-/* Only orders the operation. The wrapper is run before the driver makes the call, and is run again
- * after it. */
+/* Called in a replay that comes before the driver carries the call out: the call came through no
+ * wrapper, so the wrapper is run before it and once more behind it. Now the stream is only made to
+ * wait for what conflicts. Then the issue is emptied, since the second run records the call. */
 static __attribute__((noinline)) void order_for_replay(struct sc_issue *issue)
 {
     for (unsigned i = 0; i < issue->host_count; i++)
@@ -558,6 +602,8 @@ static __attribute__((noinline)) void order_for_replay(struct sc_issue *issue)
     issue->joins_stream = false;
 }
 
+/* Compares memory that the driver reads or writes within the call with the operations in flight:
+ * reports those that it would race with, and in mode=fix waits for them. */
 static void judge_touch(const struct sc_issue *issue, const struct sc_host_use *use)
 {
     sc_at_once(&(struct sc_at_once){
@@ -570,13 +616,14 @@ static void judge_touch(const struct sc_issue *issue, const struct sc_host_use *
     });
 }
 
+/* Is the order of a launch's operations not to be seen, so that nothing is reported of them? */
 static bool is_unjudged(const struct sc_issue *issue)
 {
     return issue->unsure & SC_UNSURE_UNJUDGED;
 }
 
-/* Judges the touches, and then seals what they write, since the call writes in order, as the device
- * does. */
+/* Judges all touches of the call: what the driver reads or writes before it returns. Then compares,
+ * for the last time, sources of other copies in what the call writes: it changes them correctly. */
 static __attribute__((noinline)) void judge_touches(const struct sc_issue *issue)
 {
     for (unsigned i = 0; i < issue->host_count; i++)
@@ -589,15 +636,19 @@ static __attribute__((noinline)) void judge_touches(const struct sc_issue *issue
     }
 }
 
-/* Touches are the host ranges that are no operations. */
+/* Judges what the call reads or writes before it returns (touches), if there is any: host memory of
+ * the call that becomes no operation. */
 void sc_issue_judge_touches(const struct sc_issue *issue)
 {
     if (issue->host_count != issue->op_count && !is_unjudged(issue))
         judge_touches(issue);
 }
 
-/* Judges and orders all uses that were added, before the call. */
-SC_INLINED void make_ready(struct sc_issue *issue)
+/* Called before the driver's call: judges all uses that the wrapper has added, and in mode=fix
+ * makes the stream wait for operations that they conflict with. Before a call without operations on
+ * host memory, earlier operations get their mark (an event by which completion is learnt): a mark
+ * behind the call would occur only when its work is done, too. */
+SC_INLINED void judge_and_order(struct sc_issue *issue)
 {
     if (sc_unlikely(sc_replaying_prepares())) {
         order_for_replay(issue);
@@ -618,15 +669,17 @@ SC_INLINED void make_ready(struct sc_issue *issue)
 void sc_issue_judge_and_order(struct sc_issue *issue)
 {
     if (issue->stream && !issue->is_empty)
-        make_ready(issue);
+        judge_and_order(issue);
 }
 
-/* Begins the call on its stream; a call that waits also takes the point of what it waits for. */
+/* Called before the driver's call: judges and orders its uses, and begins the call on its stream.
+ * If the call will wait for the stream, also stores what the host will have waited for (the point).
+ * A replay before the driver's call ends here: its second run begins the call. */
 void sc_issue_begin_call(struct sc_issue *issue)
 {
     if (!issue->stream || issue->is_empty)
         return;
-    make_ready(issue);
+    judge_and_order(issue);
     if (sc_unlikely(sc_replaying_prepares()))
         return;
     if (issue->joins_stream)
@@ -637,14 +690,17 @@ void sc_issue_begin_call(struct sc_issue *issue)
     issue->place = sc_order_place(&issue->ordered);
 }
 
-/* Returns the first host use that is an operation, or NULL. A source comes before a target, and at
- * most the source is a touch. */
+/* Returns the first host use of the call that becomes an operation, or NULL. Of two uses the first
+ * is the source; only that one may be a touch (used before the call returns) beside an operation.
+ */
 SC_INLINED const struct sc_host_use *first_op(const struct sc_issue *issue)
 {
     return issue->op_count ? &issue->host[issue->host[0].in_call] : NULL;
 }
 
-/* Takes a snapshot of the source. Returns NULL if none may or can be taken. */
+/* Takes a snapshot of the call's source: a copy in pinned memory, which the device then reads, so
+ * that the program may change the source at once. Returns it; NULL: none may or can be taken, and
+ * the device reads the source. */
 SC_INLINED_HERE const void *sc_issue_snapshot(struct sc_issue *issue)
 {
     const struct sc_host_use *use = first_op(issue);
@@ -656,16 +712,19 @@ SC_INLINED_HERE const void *sc_issue_snapshot(struct sc_issue *issue)
     return issue->slot ? issue->slot->bytes : NULL;
 }
 
+/* Returns what the wrapper passes to the driver as the source: a snapshot if one was taken, else
+ * `source`. */
 const void *sc_issue_source(struct sc_issue *issue, const void *source)
 {
     const void *instead = sc_issue_snapshot(issue);
     return instead ? instead : source;
 }
 
-/* Returns the reason why none of the operation's pages may be protected; SC_NO_VERDICT_COUNT: they
- * may be. The driver accesses pageable memory through the program's mapping, on a thread that the
- * guard lets pass. But a device that uses that mapping itself would fail at a protected page: in a
- * copy to the host, and in a later kernel that writes there. */
+/* Returns the reason why none of the operation's pages may be protected (it is then counted by that
+ * reason as not watched); SC_NO_VERDICT_COUNT: they may be. Stack pages are in use by the program
+ * itself. The driver accesses pageable memory through the program's mapping, on a thread that the
+ * guard lets pass; a device that uses that mapping itself would fail at a protected page. Behind a
+ * wait whose end cannot be seen, the program may touch the pages correctly. */
 static enum sc_no_verdict_reason reason_not_to_guard(const struct sc_issue *issue,
                                                      const struct sc_op_info *op)
 {
@@ -683,8 +742,9 @@ static enum sc_no_verdict_reason reason_not_to_guard(const struct sc_issue *issu
                                                                 : SC_NO_VERDICT_COUNT;
 }
 
-/* Notes what has to be compared of a pageable source whose pages are not protected. Returns true
- * for a small source: all of it is compared. */
+/* Notes in `op` which parts of a pageable source are to be compared when the copy is done, since no
+ * page protection shows their change: all of a small source, else its first and last page, which
+ * hold other memory as well. Returns true for a small source, which needs no protection. */
 static bool note_compared_parts(struct sc_op_info *op)
 {
     bool compared = !op->range && op->direction == SC_H2D && op->stable;
@@ -693,17 +753,18 @@ static bool note_compared_parts(struct sc_op_info *op)
     return op->is_compared_whole;
 }
 
-/* Has the driver read the pageable source within the call, and does the guard watch no longer than
- * that? */
+/* Is it useless to protect a pageable source, since the copy is complete already? Protection lasts
+ * until completion; with strict=1 longer, until the program has waited. */
 static bool is_source_done(const struct sc_issue *issue, const struct sc_op_info *op)
 {
     return issue->is_complete && !op->range && op->direction == SC_H2D &&
            !sc_track_guards_until_known(&sc_track);
 }
 
-/* Chooses the pages to protect, or counts the operation as not watched. If a wait for the host with
- * unseen end comes before the operation, the pages are protected later, when that wait is over
- * (sc_inflight_guard_seen). */
+/* Chooses the pages to protect for the operation (sc_guard_protect), or counts it as not watched,
+ * by the reason why no page may be protected. If the device waits for the host before it, and
+ * nobody sees when that wait ends, pages are chosen all the same, and are protected when the wait
+ * is known to be over (sc_inflight_guard_seen). A small source that is compared needs no page. */
 static __attribute__((noinline)) void choose_guard_pages(const struct sc_issue *issue,
                                                          struct sc_op_info *op)
 {
@@ -729,27 +790,34 @@ static __attribute__((noinline)) void choose_guard_pages(const struct sc_issue *
         sc_guard_protect(&range, op, issue->call->site);
 }
 
-/* Chooses the pages to guard, unless the device reads a snapshot, which needs no guard. */
+/* Chooses the pages to protect for an operation, once. None are needed if the device reads a copy
+ * of the source, or for a prefetch of managed memory, which changes no bytes. */
 static inline void choose_guard(const struct sc_issue *issue, struct sc_op_info *op)
 {
     if (!sc_ops_is_copied(op) && op->direction != SC_PREFETCH && !op->is_guard_chosen)
         choose_guard_pages(issue, op);
 }
 
+/* Chooses the pages of an operation before it is recorded, for a caller that records many at once,
+ * and notes that they are chosen, so that recording does not choose again. */
 void sc_issue_choose_guard(const struct sc_issue *issue, struct sc_op_info *op)
 {
     choose_guard(issue, op);
     op->is_guard_chosen = true;
 }
 
-/* Notes in whose frame the local lies that the operation uses. */
+/* Notes in `op` which function's local variable the operation uses, so that it is reported when
+ * that function returns too early. A call with many locals keeps the frame of the last one
+ * (`issue->owner`): the next one mostly lies in the same. */
 static void note_frame(const struct sc_issue *issue, struct sc_op_info *op)
 {
     struct sc_unwind_owner unknown = {0};
     sc_returned_frames_note(op, issue->owner ? issue->owner : &unknown);
 }
 
-/* Fills in the members of the operation that are only known when it is recorded. */
+/* Fills in what is known of the operation only when the driver has accepted it: the thread, CUPTI's
+ * names of the call, waits of the device before it whose end cannot be seen, the function whose
+ * local variable it uses, and the pages to protect. */
 SC_INLINED void complete_op(const struct sc_issue *issue, struct sc_op_info *op)
 {
     op->thread = sc_thread_id();
@@ -766,7 +834,9 @@ SC_INLINED void complete_op(const struct sc_issue *issue, struct sc_op_info *op)
     choose_guard(issue, op);
 }
 
-/* All threads share stripe 0: it is attended where the pages are surely to change. */
+/* Returns which of the guard's locks (stripes, as bits) to take before the operation is recorded.
+ * Stripe 0 is shared by all threads, so it is taken this early only for a simple copy, of which the
+ * pages are sure to change. */
 static uint64_t stripes_to_lock(const struct sc_op_info *op)
 {
     uint64_t stripes =
@@ -774,15 +844,18 @@ static uint64_t stripes_to_lock(const struct sc_op_info *op)
     return op->is_simple ? stripes : stripes & ~UINT64_C(1);
 }
 
-/* What the issue's operations have in common. */
+/* What one call's operations come to, for the mark and the times that are noted behind them. */
 struct recorded {
     size_t size_bytes;
     bool has_uncopied; /* the device reads or writes at least one where the program has it */
     bool writes_host;
 };
 
-SC_INLINED void report_late(const struct sc_issue *issue, const struct sc_issued *issued,
-                            uint64_t number)
+/* Reports what the tracker has found while it recorded the operations: conflicts (unless the call
+ * was judged before it was made), and sources that the program has overwritten. `number`: the place
+ * of the call's first operation on its stream. */
+SC_INLINED void report_found(const struct sc_issue *issue, const struct sc_issued *issued,
+                             uint64_t number)
 {
     if (sc_unlikely(issued->conflicts.count) && !issue->is_judged)
         report_unordered(issue, SC_ACTION_REPORTED, &issued->conflicts, number);
@@ -790,6 +863,10 @@ SC_INLINED void report_late(const struct sc_issue *issue, const struct sc_issued
         sc_hazards_report_overwritten(&issued->overwritten, SC_CULPRIT_OF(issue->call));
 }
 
+/* Records the operations of an accepted call with this stack and time: completes their
+ * descriptions, gives them to the tracker, protects their pages, and reports what was found. The
+ * guard's locks are taken before the tracker records the operations, and sc_guard_apply releases
+ * them. */
 static __attribute__((noinline)) struct recorded
 record_ops(struct sc_issue *issue, struct sc_issue_ops *ops, uint32_t stack, uint64_t now_ticks)
 {
@@ -809,18 +886,21 @@ record_ops(struct sc_issue *issue, struct sc_issue_ops *ops, uint32_t stack, uin
     sc_guard_lock_stripes(stripes);
     sc_track_issue(&sc_track, &issue->ordered, ops->of, ops->count, &issued);
     sc_guard_apply(SC_GUARD_OWN);
-    report_late(issue, &issued, ops->of[0].ticket.number);
+    report_found(issue, &issued, ops->of[0].ticket.number);
     return all;
 }
 
+/* Records the operations of an accepted call as sc_issue_end does, but no mark behind them: the
+ * caller records one for many calls. Returns the sum of their bytes. */
 size_t sc_issue_record(struct sc_issue *issue, struct sc_issue_ops *ops, uint32_t stack,
                        uint64_t now_ticks)
 {
     return record_ops(issue, ops, stack, now_ticks).size_bytes;
 }
 
-/* Records a simple copy by the general way: its pages have still to be chosen, or another thread
- * has issued something meanwhile. */
+/* Records a simple copy, which the driver has accepted, as any other operation. Called if the quick
+ * way has failed: the pages to protect have still to be chosen, or another thread has issued
+ * something meanwhile. `ops`: the copy's description, which gets its ticket. */
 static __attribute__((noinline)) void record_as_any(const struct sc_call *call,
                                                     struct sc_stream_record *stream,
                                                     const struct sc_simple_copy *copy,
@@ -832,7 +912,9 @@ static __attribute__((noinline)) void record_as_any(const struct sc_call *call,
     record_ops(&issue, ops, copy->stack, copy->ticks);
 }
 
-/* Records an accepted copy by the quick way, or by the general one if that is not possible. */
+/* Records a simple copy that the driver has accepted: by the quick way, or else as any other
+ * operation. A copy to the host that nobody guards is counted as not watched. Returns the copy's
+ * place on its stream. */
 uint64_t sc_issue_record_simple_copy(const struct sc_call *call, struct sc_stream_record *stream,
                                      const struct sc_simple_copy *copy)
 {
@@ -849,21 +931,23 @@ uint64_t sc_issue_record_simple_copy(const struct sc_call *call, struct sc_strea
     return ops.of[0].ticket.number;
 }
 
-/* Is all of it done when the call returns? */
+/* Is all that the call does done when it returns? Then nothing of it is in flight. */
 static bool is_over_in_call(const struct sc_issue *issue)
 {
     return issue->joins_stream && !issue->lands_late;
 }
 
-/* Are the issue's uses of device memory to be noted after the call? */
+/* Are the call's uses of device memory to be noted behind the call, for later calls to be compared
+ * with? Not if device memory is not watched, or if all is done when the call returns. */
 static bool notes_uses_of_device(const struct sc_issue *issue)
 {
     return sc_unlikely(issue->uses.count) && sc_issue_records_device(issue) &&
            !is_over_in_call(issue);
 }
 
-/* Adds the call to the history: with what it has named, else with its first host range. `number`:
- * the operation's; 0: the call has done its work already. */
+/* Adds the call to the stream's history, from which the post-mortem of a lost context is written:
+ * with what the wrapper has named, else with the first host memory that it uses. `number`: the
+ * operation's place on the stream; 0: the call has done its work already. */
 static void note_in_history(const struct sc_issue *issue, uint32_t stack, uint64_t ticks,
                             uint64_t number)
 {
@@ -879,7 +963,9 @@ static void note_in_history(const struct sc_issue *issue, uint32_t stack, uint64
     sc_recently_issued(issue->call->api, issue->call->site, issue->stream->id, ticks, number, use);
 }
 
-/* Notes a copy within the device, or a memset there. */
+/* Notes an accepted call that is no operation on host memory, such as a memset of device memory:
+ * that the queue of a blocking stream, or of the legacy stream, has work in it, and an entry of the
+ * history with the number of the stream's next operation, before which it is done. */
 static void note_device_work(const struct sc_issue *issue)
 {
     uint64_t now = sc_unfinished_now(issue->stream);
@@ -888,7 +974,8 @@ static void note_device_work(const struct sc_issue *issue)
     note_in_history(issue, 0, now, next_number(issue->stream));
 }
 
-/* Notes an accepted call of which no host memory was recorded. */
+/* Notes in the history an accepted call without an operation on host memory: as done, or as work
+ * that the device has still to do. */
 static __attribute__((noinline)) void note_unrecorded(const struct sc_issue *issue)
 {
     if (is_over_in_call(issue))
@@ -897,7 +984,9 @@ static __attribute__((noinline)) void note_unrecorded(const struct sc_issue *iss
         note_device_work(issue);
 }
 
-/* Notes an accepted call: operations, history, queue, mark, and uses of device memory. */
+/* Records an accepted call with operations on host memory: the operations with the call's stack, an
+ * entry of the history, that the stream's queue has work in it, a mark behind them if one is due
+ * (an event by which their completion is learnt), and the call's uses of device memory. */
 SC_INLINED void record_issue(struct sc_issue *issue)
 {
     struct sc_issue_ops ops;
@@ -915,9 +1004,9 @@ SC_INLINED void record_issue(struct sc_issue *issue)
                                 &ops.of[0]);
 }
 
-/* Does what is needed once for a call after its operations: an entry in the history, the pages, the
- * stream's queue, and a mark. Work without a recorded operation has the number of the stream's next
- * operation: it is done before that one. */
+/* Does once for a call what follows its operations: an entry in the history, page protection, the
+ * note that the stream's queue has work, and a mark if one is due. Work without a recorded
+ * operation has the number of the stream's next operation: it is done before that one. */
 void sc_issue_finish_call(const struct sc_issued_call *issued)
 {
     struct sc_stream_record *stream = issued->stream;
@@ -931,8 +1020,9 @@ void sc_issue_finish_call(const struct sc_issued_call *issued)
         sc_marks_issued(stream, issued->size_bytes, issued->snapshotted, issued->ticks);
 }
 
-/* Ends an issue of which nothing is recorded: the driver has refused the call, or the call has no
- * operation on host memory. */
+/* Ends a call of which no operation on host memory is recorded: the driver has refused it, or it
+ * has none. The snapshot of a refused call is released. Uses of device memory are noted if the
+ * driver has accepted the call. */
 static __attribute__((noinline)) void end_unrecorded(struct sc_issue *issue, CUresult result)
 {
     sc_track_end_call(&sc_track, &issue->ordered, result == CUDA_SUCCESS);
@@ -942,7 +1032,10 @@ static __attribute__((noinline)) void end_unrecorded(struct sc_issue *issue, CUr
         sc_device_uses_note(&issue->uses, issue->call, issue->stream, issue->place);
 }
 
-/* Notes the new node of the captured graph: what it uses of host memory and of the device's. */
+/* Called when a captured call has succeeded: notes what the graph's new node does with host memory
+ * and with device memory, for the graph's launches; and, if this thread captures, for the rule that
+ * finds work missing from its graph (SC305). Unwinds the stack only if there is anything to note.
+ */
 static __attribute__((noinline)) void note_captured_node(const struct sc_issue *issue)
 {
     bool tells_beside = sc_unlikely(issue->uses.count) && sc_beside_is_own();
@@ -961,8 +1054,8 @@ static __attribute__((noinline)) void note_captured_node(const struct sc_issue *
         sc_beside_uses_note_captured(&call, &issue->uses);
 }
 
-/* Notes, if the call has succeeded, that the host has waited in it for the stream's earlier work.
- */
+/* Ends a call that waits for its stream: if it has succeeded, the host knows the stream's earlier
+ * work to be done (the point that was stored before the call). */
 static __attribute__((noinline)) void end_blocking_call(struct sc_issue *issue, CUresult result)
 {
     if (result != CUDA_SUCCESS) {
@@ -972,6 +1065,9 @@ static __attribute__((noinline)) void end_blocking_call(struct sc_issue *issue, 
     sc_hazards_note_done_and_report(&issue->point, SC_CULPRIT_OF(issue->call));
 }
 
+/* Called when the driver has answered: records the operations of an accepted call and protects
+ * their pages; of a captured call, the graph's uses; of a refused call nothing. Returns `result`.
+ */
 CUresult sc_issue_end(struct sc_issue *issue, CUresult result)
 {
     if (sc_unlikely(issue->waits_after) && result == CUDA_SUCCESS)
@@ -980,7 +1076,7 @@ CUresult sc_issue_end(struct sc_issue *issue, CUresult result)
         return result;
     SC_KEEP_ERRNO();
     if (issue->stream)
-        sc_unfinished_legacy(issue->stream);
+        sc_unfinished_legacy(issue->stream); /* again: another thread may have waited meanwhile */
     if (issue->graph) {
         note_captured_node(issue);
         return result;
@@ -999,6 +1095,7 @@ CUresult sc_issue_end(struct sc_issue *issue, CUresult result)
     return result;
 }
 
+/* Is the call's stream capturing, so that its work becomes a node of a graph? */
 bool sc_issue_is_captured(const struct sc_call *call, CUstream handle)
 {
     return sc_streams_find_captured(handle, call->per_thread) != NULL;

@@ -13,8 +13,8 @@
  * operation but a touch, which is compared with the operations in flight
  * (interpose/calls/at_once.h).
  *
- * Thread-safe, with an issue for each wrapper. Locks: none may be held. errno is kept by
- * sc_issue_end, and may change before. Calls the driver: not for a signal handler.
+ * Thread-safe: each running wrapper has a struct sc_issue of its own. Locks: none may be held.
+ * errno is kept by sc_issue_end, and may change before. Calls the driver: not for a signal handler.
  */
 
 /* Terms (docs/glossary.md):
@@ -118,8 +118,8 @@ static inline bool sc_issue_is_on(const struct sc_issue *issue)
 /* Begins an operation on the stream that the call names. */
 void sc_issue_begin(struct sc_issue *issue, const struct sc_call *call, CUstream stream);
 
-/* Sets what the history says that the call copies. If this is not called, the history names the
- * operation's host range. */
+/* Sets what the history (from which the post-mortem of a lost context is written) says that the
+ * call copies. If this is not called, the history names the operation's host range. */
 static inline void sc_issue_set_history(struct sc_issue *issue, enum sc_direction direction,
                                         uintptr_t address, uintptr_t source, size_t size_bytes)
 {
@@ -188,18 +188,21 @@ void sc_issue_add_pageable(struct sc_issue *issue, enum sc_direction direction,
 void sc_issue_begin_uncaptured(struct sc_issue *issue, const struct sc_call *call,
                                struct sc_stream_record *stream);
 
-/* Makes the operations those of a launched graph. `unsure`: bits of enum sc_unsure; `ticks`: the
- * time of the launch. */
+/* Marks the operations as those of a launched graph, whose sources are neither copied nor compared,
+ * since other nodes may write them. `unsure`: why their order is not certain (enum sc_unsure);
+ * `ticks`: the time of the launch. */
 void sc_issue_set_graph(struct sc_issue *issue, uint8_t unsure, uint64_t ticks);
 
-/* Judges what was added, and in mode=fix orders the call after its conflicts. */
+/* Judges the memory that was added for the call, and in mode=fix makes its stream wait for the
+ * operations that conflict. For a caller that begins the call on the stream by itself. */
 void sc_issue_judge_and_order(struct sc_issue *issue);
 
 /* Judges and orders (sc_issue_judge_and_order), and notes in the tracker that the call begins. The
  * driver's call follows, and then sc_issue_end. */
 void sc_issue_begin_call(struct sc_issue *issue);
 
-/* Judges only the touches: what is read or written before the call returns. */
+/* Judges only what is read or written before the call returns (touches). For a call that leaves
+ * nothing in flight. */
 void sc_issue_judge_touches(const struct sc_issue *issue);
 
 /* Takes a snapshot of the source of the operation's only copy, for the device to read instead.
@@ -213,7 +216,8 @@ const void *sc_issue_source(struct sc_issue *issue, const void *source);
  * mark (completion event) if one is due. Returns `result`. */
 CUresult sc_issue_end(struct sc_issue *issue, CUresult result);
 
-/* Fills `ops` with the operations of the issue (issue_ops.h). */
+/* Fills `ops` with the operations of the call as the tracker records them (issue_ops.h), for a
+ * caller that records them by sc_issue_record. */
 void sc_issue_describe(const struct sc_issue *issue, struct sc_issue_ops *ops);
 
 /* Records the operations of a call that the driver has accepted, with this stack and time, as
@@ -226,7 +230,8 @@ size_t sc_issue_record(struct sc_issue *issue, struct sc_issue_ops *ops, uint32_
  * defers the driver's call, so the driver still treats the memory as registered. */
 bool sc_issue_is_kept_registered(const struct sc_shape *shape);
 
-/* Chooses which pages are protected for the operation. Called before it is recorded. */
+/* Chooses which pages are protected for the operation. Called before the operation is recorded, by
+ * callers that record many at once; recording itself chooses for the others. */
 void sc_issue_choose_guard(const struct sc_issue *issue, struct sc_op_info *op);
 
 /* All operations that one call has issued, so that sc_issue_finish_call can do once for the call,

@@ -1,4 +1,5 @@
-/* The operations of one issue (issue.h). Plain data. */
+/* The operations that one asynchronous call leaves in flight, as its wrapper describes them to the
+ * tracker (issue.h). Apart from issue.h, which most wrappers need without them. Plain data. */
 
 /* Terms (docs/glossary.md):
  *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch

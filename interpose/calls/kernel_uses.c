@@ -34,7 +34,9 @@
 
 #include "common/poison.h"
 
-/* Keeps the addresses that lie in device memory, each once. */
+/* Removes from the list, of words among a kernel's parameters that may be addresses, all but those
+ * in device memory that the library knows, and keeps each of these once. Without device=1 none is
+ * kept. */
 static void keep_device_addresses(struct sc_kernel_parameters *read)
 {
     read->count = sc_track_watches_device(&sc_track)
@@ -42,8 +44,9 @@ static void keep_device_addresses(struct sc_kernel_parameters *read)
                       : 0;
 }
 
-/* Judges the device memory that the kernel is given addresses of. `after`: as
- * sc_device_uses_judge_all has it. */
+/* Called before a launch: judges the device memory of which the kernel is given addresses.
+ * Conflicts are healed with kernels=order alone, since the kernel may not use that memory at all.
+ * `after`: what the launch comes after besides its stream's work, or NULL. */
 static void judge_device(const struct sc_call *call, struct sc_stream_record *stream,
                          const struct sc_kernel_parameters *read, const struct sc_point *after)
 {
@@ -57,15 +60,17 @@ static void judge_device(const struct sc_call *call, struct sc_stream_record *st
 
 /* ---- host memory ---- */
 
-/* Adds to `host` the addresses that lie in host memory. In a replay the kernel's parameters are not
- * there to be read. */
+/* Adds to `host` those of the addresses that lie in host memory the driver knows. Not in a replay
+ * (of a call that came through no wrapper): the kernel's parameters may be gone by then. */
 static void add_host_bytes(const struct sc_kernel_parameters *read, struct sc_kernel_host *host)
 {
     if (!sc_replaying_is_on())
         sc_track_find_kernel_host(&sc_track, read->addresses, read->count, host);
 }
 
-/* Describes, as an operation, the launch's use of this byte. */
+/* Describes the launch's use of one byte of host memory as an operation: the kernel is given the
+ * byte's address, and counts as reading it. Memory that may be a flag, by which the kernel tells
+ * the host how far it is (`digest`), is recorded, but nothing is reported of it. */
 static struct sc_op_info describe(const struct sc_kernel_byte *byte, const struct sc_call *call,
                                   struct sc_stream_record *stream, const struct sc_point *after)
 {
@@ -86,8 +91,8 @@ static struct sc_op_info describe(const struct sc_kernel_byte *byte, const struc
     };
 }
 
-/* Orders the launch after copies and memsets of other streams that have still to write a byte of
- * host memory that the kernel is given the address of, and reports them. */
+/* Called before a launch: reports copies and memsets of other streams that have still to write host
+ * memory of which the kernel is given the address. With kernels=order the stream waits for them. */
 static void judge_host(const struct sc_call *call, struct sc_stream_record *stream,
                        const struct sc_kernel_host *host, const struct sc_point *after)
 {
@@ -98,9 +103,10 @@ static void judge_host(const struct sc_call *call, struct sc_stream_record *stre
     }
 }
 
-/* Compares sources for the last time in memory that the kernel may write: after the launch they
- * change in order. `in_order` false: the order of the launch is not seen, and all sources there are
- * compared. */
+/* Called before a launch: compares, for the last time, sources of earlier copies in host memory
+ * that the kernel may write. Later their change may be the kernel's, and correct. `in_order`: only
+ * sources of copies that the launch comes after are compared; false: its order is not seen, so all
+ * there. */
 static void seal_host(const struct sc_call *call, struct sc_stream_record *stream,
                       const struct sc_kernel_host *host, const struct sc_point *after,
                       bool in_order)
@@ -113,8 +119,11 @@ static void seal_host(const struct sc_call *call, struct sc_stream_record *strea
     sc_hazards_report_overwritten(&overwritten, SC_CULPRIT_OF(call));
 }
 
-/* Notes the launch's uses of host memory as one operation. The operation gets a mark of its own:
- * later work may wait for the host, and the host for the kernel. */
+/* Records an accepted launch's uses of host memory, all with one ticket (place on the stream),
+ * which is stored in `moment`. The mark (an event by which completion is learnt) is recorded at
+ * once: later work may wait for the host, and the host for the kernel, so a later mark might never
+ * occur.
+ */
 static void note_host(const struct sc_call *call, struct sc_stream_record *stream,
                       const struct sc_kernel_host *host, bool by_graph, struct sc_op_info *moment)
 {
@@ -143,14 +152,16 @@ static void note_host(const struct sc_call *call, struct sc_stream_record *strea
 
 /* ---- launches ---- */
 
-/* Is there any memory that an address of a kernel's could lie in? */
+/* Does the library know any memory that an address among a kernel's parameters could lie in? If
+ * not, the parameters need not be read. */
 static bool is_memory_known(void)
 {
     return sc_track_watches_device(&sc_track) || sc_track_has_any(&sc_track, SC_HAS_RANGES);
 }
 
-/* Reads the next addresses of the launch's kernels, as many as there is room for. `index`: where to
- * go on, 0 at first, which is moved. Returns false if there are no more. */
+/* Reads the next addresses that the launch's kernels are given, as many as there is room for: those
+ * of one kernel from its parameters, those of a graph from its exec's record. `index`: where to go
+ * on; 0 at first; is moved. Returns false if there are no more. */
 static bool read_addresses(struct sc_kernel_parameters *read, const struct sc_kernel_launch *of,
                            uint32_t *index)
 {
@@ -167,7 +178,9 @@ static bool read_addresses(struct sc_kernel_parameters *read, const struct sc_ke
     return read->count > 0;
 }
 
-/* Reads the addresses before a launch, and judges the use of the memory there. */
+/* Called before a launch, with option kernels: reads the addresses that its kernels are given,
+ * stores those in host memory in `host`, judges the use of the memory there (unless `is_judged` is
+ * false), and compares sources that the kernels may write. */
 void sc_kernel_uses_judge(const struct sc_call *call, struct sc_stream_record *stream,
                           const struct sc_kernel_launch *of, struct sc_kernel_host *host)
 {
@@ -188,7 +201,8 @@ void sc_kernel_uses_judge(const struct sc_call *call, struct sc_stream_record *s
                          : of->in_order);
 }
 
-/* Notes the launch's uses of device memory as one operation, with the ticket of the first use. */
+/* Records an accepted launch's uses of device memory, all with one ticket (place on the stream),
+ * which is stored in `moment`. */
 static void note_device(const struct sc_call *call, struct sc_stream_record *stream,
                         const struct sc_kernel_parameters *read, struct sc_op_info *moment)
 {
@@ -198,7 +212,10 @@ static void note_device(const struct sc_call *call, struct sc_stream_record *str
     }
 }
 
-/* Records the use of the memory there, after a launch was accepted. */
+/* Called behind an accepted launch, with option kernels: records what its kernels may do with the
+ * host memory that sc_kernel_uses_judge has found, and with device memory. The addresses in device
+ * memory are read once more, since a wrapper has no room to keep them. All uses share one ticket
+ * (place on the stream); `moment` NULL: the launch has no other uses. */
 void sc_kernel_uses_note(const struct sc_call *call, struct sc_stream_record *stream,
                          const struct sc_kernel_launch *of, const struct sc_kernel_host *host,
                          uint64_t place, struct sc_op_info *moment)

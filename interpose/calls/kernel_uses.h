@@ -46,6 +46,7 @@ struct sc_op_info;
 struct sc_point;
 struct sc_stream_record;
 
+/* Has the library to look at what kernels may do with memory (option kernels)? */
 static inline bool sc_kernel_uses_are_watched(void)
 {
     return sc_unlikely(sc_options.kernels != SC_KERNELS_OFF);

@@ -32,15 +32,17 @@
 
 /* ---- host memory: an operation for each run ---- */
 
-/* Has the run's memory been freed without being held? It may have a new owner by now, who is free
- * to free it. */
+/* Has the program freed the memory of this run (memory that the graph's nodes use), and the library
+ * not kept it? Then it may have a new owner by now, whom no report may accuse. In mode=fix the
+ * library keeps such memory, except in a replay, where the free was made already. */
 static bool may_be_reused(const struct sc_graph_use *run)
 {
     return run->freed && (sc_options.mode != SC_MODE_FIX || sc_replaying_is_on());
 }
 
-/* Adds a run whose memory was not freed: as a touch if the launch reads it before it returns, else
- * as an operation. */
+/* Adds to the issue a run (memory that the graph's nodes use) that the program has not freed: as a
+ * touch if the launch reads it before it returns, else as an operation in flight. A device that
+ * reads pageable memory itself does so after the call. */
 static void begin_known_run(struct sc_issue *issue, const struct sc_graph_use *run)
 {
     const struct sc_graph_extra *extra = sc_track_graph_extra(&sc_track, run);
@@ -51,7 +53,9 @@ static void begin_known_run(struct sc_issue *issue, const struct sc_graph_use *r
     sc_issue_set_fold(issue, 0, &extra->fold);
 }
 
-/* Begins an issue with the run as its only host range. */
+/* Begins an issue whose only host memory is this run: adjoining memory that the launched graph's
+ * nodes use in one way. Of freed memory nothing is known any more, so its bytes count as pageable.
+ * The launch as a whole waits for the stream, if it does, so a single run never does. */
 static void begin_run(struct sc_issue *issue, const struct sc_launch_uses *launch,
                       const struct sc_graph_use *run)
 {
@@ -70,8 +74,9 @@ static void begin_run(struct sc_issue *issue, const struct sc_launch_uses *launc
     issue->place = launch->place;
 }
 
-/* Judges a run before the call. Returns early for most runs, since nothing could conflict with
- * them. */
+/* Called before a launch: judges one run (adjoining memory that the graph's nodes use), and in
+ * mode=fix orders the launch after what conflicts. Most runs cannot conflict with anything and
+ * write no host memory: they need no issue. */
 static void judge_run(const struct sc_launch_uses *launch, const struct sc_graph_use *run)
 {
     struct sc_issue issue;
@@ -86,7 +91,10 @@ static void judge_run(const struct sc_launch_uses *launch, const struct sc_graph
         sc_issue_judge_touches(&issue);
 }
 
-/* Records the run as an operation on host memory. Returns its bytes. */
+/* Records one run (adjoining memory that the nodes of an accepted launch use) as an operation on
+ * host memory. Notes its number for the stage of the graph that it belongs to, which a node will
+ * report as done, and, for freed memory, that the library keeps that memory until this operation is
+ * done. Returns its bytes. */
 static size_t record_run(const struct sc_launch_uses *launch, const struct sc_graph_use *run,
                          uint32_t stack)
 {
@@ -103,8 +111,9 @@ static size_t record_run(const struct sc_launch_uses *launch, const struct sc_gr
     return size_bytes;
 }
 
-/* Issues the first runs again, up to the one that has changed since the last launch. Returns how
- * many; *size_bytes: the sum of their bytes. */
+/* Quick way for an exec that is launched again on the same stream: records its first runs from what
+ * its last launch has recorded, up to the first run that has changed since. Returns how many it has
+ * recorded; *size_bytes: the sum of their bytes. */
 static uint32_t reissue_unchanged(const struct sc_launch_uses *launch, uint32_t stack,
                                   size_t *size_bytes)
 {
@@ -127,7 +136,9 @@ static uint32_t reissue_unchanged(const struct sc_launch_uses *launch, uint32_t 
 
 /* ---- device memory ---- */
 
-/* Returns a run of device memory as a use. */
+/* Describes a run of device memory (bytes that the graph's nodes use) as a use, to be judged. Of
+ * the reasons for an uncertain order only one matters here: that the launch may leave the node out.
+ */
 static struct sc_device_use device_use(struct sc_graphs *graphs, const struct sc_graph_use *run)
 {
     return (struct sc_device_use){
@@ -167,7 +178,9 @@ static uint32_t next_uses(const struct sc_launch_uses *launch, int which, uint32
     return count;
 }
 
-/* Judges the launch's uses of device memory, a portion at a time. */
+/* Judges the launch's uses of device memory before the driver's call, in portions, since there may
+ * be thousands. `which`: which runs (SC_RUNS_...); `after`: what the launch comes after besides its
+ * stream's work, or NULL. */
 static void judge_device(const struct sc_launch_uses *launch, int which,
                          const struct sc_point *after)
 {
@@ -177,8 +190,9 @@ static void judge_device(const struct sc_launch_uses *launch, int which,
         sc_device_uses_judge_all(uses, count, launch->call, launch->stream, launch->healing, after);
 }
 
-/* Records the uses of device memory, all with one ticket, which is stored in `moment`. Returns
- * false if the launch has none. */
+/* Records the uses of device memory of an accepted launch, all with one ticket (place on the
+ * stream), which is stored in `moment`. `which`: which runs (SC_RUNS_... or the number of a stage).
+ * Returns false if there are none. */
 static bool note_device(const struct sc_launch_uses *launch, int which, struct sc_op_info *moment)
 {
     struct sc_device_use uses[SC_DEVICE_USES_AT_ONCE];
@@ -191,7 +205,9 @@ static bool note_device(const struct sc_launch_uses *launch, int which, struct s
 
 /* ---- either ---- */
 
-/* Judges, before a graph is launched, what its nodes do with host and device memory. */
+/* Called before a graph is launched: judges what its nodes do with host and device memory. `which`:
+ * the runs of device memory before which no node may wait for the program, or the others
+ * (SC_RUNS_GATED), which are judged later; host memory is judged once, with the first ones. */
 void sc_launch_uses_judge(const struct sc_launch_uses *launch, int which)
 {
     uint32_t count = launch->graph && which != SC_RUNS_GATED ? launch->known->host_runs : 0;
@@ -212,8 +228,9 @@ void sc_launch_uses_judge(const struct sc_launch_uses *launch, int which)
         judge_device(launch, which, launch->last);
 }
 
-/* Records the runs of one stage, or with SC_RUNS_IN_FLIGHT of all, from index `at` on, which is
- * moved. Returns the sum of their bytes. */
+/* Records the launch's runs of host memory that belong to one stage (the nodes that one node
+ * reports as done), or with SC_RUNS_IN_FLIGHT all of them. They are sorted by stage: `at` is the
+ * first one to record, and is moved. Returns the sum of their bytes. */
 static size_t record_host(const struct sc_launch_uses *launch, int stage, uint32_t *at,
                           uint32_t stack)
 {
@@ -228,8 +245,9 @@ static size_t record_host(const struct sc_launch_uses *launch, int stage, uint32
     return size_bytes;
 }
 
-/* Records the uses of one stage. Those of device memory get the number after those of host memory.
- * Returns the bytes of host memory. */
+/* Records what the nodes of one stage do with memory (a stage ends with a node that tells the host
+ * so far). Its uses of device memory share a number of their own, behind those of host memory, by
+ * which they are known done with the stage. Returns the bytes of host memory. */
 static size_t record_stage(const struct sc_launch_uses *launch, int stage, uint32_t *at,
                            struct sc_op_info *moment)
 {
@@ -240,7 +258,9 @@ static size_t record_stage(const struct sc_launch_uses *launch, int stage, uint3
     return size_bytes;
 }
 
-/* Records the uses stage by stage. Those that no notifier notifies of (stage 0) come last. */
+/* Records a launch in which nodes tell the host how far it has come: stage by stage, so that each
+ * stage has numbers of its own, up to which the host may know it to be done. Nodes of which none
+ * tells (stage 0) come last: they end with the launch. Returns the bytes of host memory. */
 static size_t record_stages(const struct sc_launch_uses *launch, struct sc_op_info *moment)
 {
     size_t size_bytes = 0;
@@ -250,7 +270,10 @@ static size_t record_stages(const struct sc_launch_uses *launch, struct sc_op_in
     return size_bytes + record_stage(launch, 0, &at, moment);
 }
 
-/* Records all uses together. `is_noted`: set if the tracker has noted the launch itself as well. */
+/* Records a launch in which no node tells the host how far it has come: all uses of device memory
+ * share one ticket, and each run of host memory becomes an operation. An exec that is launched
+ * again takes a quick way; `is_noted`: that way has noted the launch itself as well. Returns the
+ * bytes of host memory. */
 static size_t record_at_once(const struct sc_launch_uses *launch, struct sc_op_info *moment,
                              bool *is_noted)
 {
@@ -264,7 +287,10 @@ static size_t record_at_once(const struct sc_launch_uses *launch, struct sc_op_i
     return size_bytes + record_host(launch, SC_RUNS_IN_FLIGHT, &at, moment->stack);
 }
 
-/* Records, after a launch, what the graph's nodes do: stage by stage if it has notifiers. */
+/* Called behind an accepted launch: records what the graph's nodes do with memory, stage by stage
+ * if nodes tell the host how far the launch has come; then protects pages, records a mark if one is
+ * due, and notes the launch itself. `moment`: what the launch's uses have in common; ticks 0: not
+ * set yet, since kernels have recorded none. */
 void sc_launch_uses_record(const struct sc_launch_uses *launch, struct sc_op_info *moment)
 {
     const struct sc_op_info given = *moment;
@@ -288,6 +314,8 @@ void sc_launch_uses_record(const struct sc_launch_uses *launch, struct sc_op_inf
 
 /* ---- of nodes among themselves ---- */
 
+/* Called at a launch: reports pairs of nodes of the exec that use the same device memory, at least
+ * one writing, and that no path of edges orders. Each pair is reported once. */
 void sc_launch_uses_report_races(const struct sc_launch_uses *launch)
 {
     struct sc_graph_race race;

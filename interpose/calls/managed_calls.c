@@ -1,5 +1,6 @@
-/* Where managed memory is to lie: advice, prefetches of several parts, and what lies nowhere. A
- * prefetch of one part is an operation as copies are (copies.c). */
+/* Wrappers of calls that say where managed memory is to lie: advice, prefetches of several parts,
+ * and discards, after which it lies nowhere. A prefetch of one part is an operation as copies are
+ * (copies.c). */
 
 /* Terms (docs/glossary.md):
  *   legacy stream: a context's default stream, which is ordered with all its blocking streams
@@ -16,7 +17,8 @@
 
 #include "common/poison.h"
 
-/* Notes where the program has advised managed memory to lie. */
+/* Called when the driver has answered: notes for the ledger of memory where the program has advised
+ * managed memory to lie. Returns `result`. */
 static CUresult note_advised(const struct sc_call *call, CUdeviceptr address, size_t bytes,
                              CUmem_advise advice, CUmemLocation location, CUresult result)
 {
@@ -52,7 +54,9 @@ struct prefetches {
     size_t location_count;
 };
 
-/* Notes each part of a prefetch, with its location. */
+/* Called when the driver has answered a prefetch of several parts: notes for the ledger of memory
+ * where each part is to lie. A location holds from its first part on, up to the next location's.
+ * Returns `result`. */
 static CUresult note_prefetched(const struct sc_call *call, const struct prefetches *all,
                                 CUresult result)
 {

@@ -10,10 +10,11 @@
 
 #include "common/poison.h"
 
-/* Mappings begin at multiples of this size. */
+/* The driver maps device memory (cuMemMap) at multiples of this size. */
 enum { GRANULE_BYTES = 2 << 20 };
 
-/* Returns the size of the driver's block that begins at the address; 0 if none begins there. */
+/* Asks the driver for the size of the block of device memory that begins at the address; 0: none
+ * begins there, or this driver cannot be asked. */
 static size_t block_bytes_at(uintptr_t address)
 {
     CUdeviceptr base = 0;
@@ -24,7 +25,9 @@ static size_t block_bytes_at(uintptr_t address)
     return bytes;
 }
 
-/* Returns how many bytes the program is given: 0 for memory that it had opened before. */
+/* Returns how many bytes of new memory a call gives the program. Memory of another process
+ * (SC_MEMORY_IMPORTED) may be open already: 0, since its past still counts; else the driver knows
+ * the size. */
 static size_t new_bytes(const struct sc_memory *memory)
 {
     if (memory->kind != SC_MEMORY_IMPORTED)
@@ -34,7 +37,8 @@ static size_t new_bytes(const struct sc_memory *memory)
                : block_bytes_at(memory->name);
 }
 
-/* Notes a new block of device memory in the tracker and for captures. */
+/* Called behind a call that has given the program memory: has what was done at its address
+ * forgotten, by the tracker (option device=1) and for open captures (SC305). */
 void sc_memory_note_given(const struct sc_call *call, const struct sc_memory *memory)
 {
     size_t size_bytes = sc_active() ? new_bytes(memory) : 0;
@@ -46,8 +50,8 @@ void sc_memory_note_given(const struct sc_call *call, const struct sc_memory *me
         sc_beside_note_allocated(memory->name, size_bytes);
 }
 
-/* Does the driver take the mapping back? It unmaps only whole mappings, but the interval may have
- * gaps where nothing is mapped. */
+/* Will the driver accept to unmap this interval? It unmaps only whole mappings, so a mapping must
+ * begin at the interval's start and none may reach beyond its end. The interval may have gaps. */
 static bool is_unmapped_whole(const struct sc_memory *memory)
 {
     uintptr_t end = memory->name + memory->size_bytes;
@@ -56,8 +60,10 @@ static bool is_unmapped_whole(const struct sc_memory *memory)
            sc_allocations_may_begin_at(track.allocations, end);
 }
 
-/* Judges device memory that is about to be unmapped, as a free that waits for nothing: the driver
- * unmaps without waiting, and a copy that finds nothing there then makes the context unusable. */
+/* Called before device memory is unmapped: the driver does so without waiting, and a copy that
+ * finds nothing there makes the context unusable. So operations in flight there are reported
+ * (SC502), and in mode=fix waited for. Not behind the driver's call, in a replay, nor if the driver
+ * will refuse. */
 void sc_memory_note_leaving(const struct sc_call *call, const struct sc_memory *memory)
 {
     if (!sc_active() || sc_replaying_follows() || !is_unmapped_whole(memory))
@@ -70,13 +76,15 @@ void sc_memory_note_leaving(const struct sc_call *call, const struct sc_memory *
     sc_device_uses_judge_free(call, NULL, &all);
 }
 
-/* Is the opened memory still open, so that this call did not close it for good? */
+/* Is memory of another process still open, so that this call has only dropped one of several
+ * references? */
 static bool is_still_open(const struct sc_memory *memory)
 {
     return memory->kind == SC_MEMORY_IMPORTED && block_bytes_at(memory->name);
 }
 
-/* Removes the blocks of device memory that the call has given back; it may have given back several.
+/* Called behind a call that has given device memory back: has the tracker forget the blocks there.
+ * An unmapping may cover several blocks, with gaps between them, so the whole interval is walked.
  */
 void sc_memory_note_left(const struct sc_memory *memory)
 {

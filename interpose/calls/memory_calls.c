@@ -1,6 +1,6 @@
-/* Calls that give memory, take it back, or make the driver reserve some: each is forwarded and told
- * of (memory.h). Also calls that are wrapped only because no capture permits them (docs/driver.md).
- */
+/* Wrappers of calls that give memory, take it back, or make the driver reserve some: each is
+ * forwarded and noted (memory.h). Also wrappers of calls that no capture permits (docs/driver.md),
+ * which do nothing else. */
 
 /* Terms (docs/glossary.md):
  *   ledger: which memory the process has, and which call stack asked for it
@@ -22,8 +22,8 @@
 
 /* ---- sizes of arrays, without what the driver adds ---- */
 
-/* Returns the bytes of one channel; 0 for a format of blocks or planes, whose size only the driver
- * knows. */
+/* Returns the bytes of one channel of a CUDA array's elements; 0 for a format of blocks or planes,
+ * whose size only the driver knows. */
 static size_t channel_bytes(CUarray_format format)
 {
     switch (format) {
@@ -43,11 +43,13 @@ static size_t channel_bytes(CUarray_format format)
     }
 }
 
+/* Returns an extent of an array, of which 0 means that the array does not have that dimension. */
 static size_t at_least_one(size_t extent)
 {
     return extent ? extent : 1;
 }
 
+/* Returns the bytes of a CUDA array's elements, for the ledger of memory. */
 static size_t array_bytes(const CUDA_ARRAY_DESCRIPTOR *array)
 {
     return array->Width * at_least_one(array->Height) * array->NumChannels *
@@ -136,7 +138,8 @@ static size_t mipmaps_bytes(const CUDA_ARRAY3D_DESCRIPTOR *array, unsigned level
 /* A primary context is named by its device, plus 1 so that it is not 0. */
 #define PRIMARY(device) ((device) + 1)
 
-/* Enters a new context into the ledger, and sets its limits as the options say. */
+/* Called behind a call that has made a context: enters the context into the ledger of memory, and
+ * sets its limits (size of the device's heap, of stacks) if options say so. */
 static void context_made(const struct sc_call *call, uintptr_t handle, CUdevice device, int primary)
 {
     sc_memory_given(call, &(const struct sc_memory){SC_MEMORY_CONTEXT, handle, 0, 0, device + 1});
@@ -166,6 +169,7 @@ static void context_made(const struct sc_call *call, uintptr_t handle, CUdevice 
 
 #include "interpose/driver/api.def"
 
+/* Sets a limit of the context, for which the driver may reserve memory of the device. */
 CUresult cuCtxSetLimit(CUlimit limit, size_t value)
 {
     SC_WRAPPER(cuCtxSetLimit);
@@ -177,7 +181,8 @@ CUresult cuCtxSetLimit(CUlimit limit, size_t value)
     return result;
 }
 
-/* NCCL calls this before each launch. */
+/* The driver may load the kernel, and reserve memory for it, when its function is asked for. NCCL
+ * asks before each launch, so a function that was met before is not noted again. */
 CUresult cuKernelGetFunction(CUfunction *function, CUkernel kernel)
 {
     SC_WRAPPER(cuKernelGetFunction);
@@ -187,11 +192,13 @@ CUresult cuKernelGetFunction(CUfunction *function, CUkernel kernel)
     return result;
 }
 
+/* From now on the driver logs its errors to the program: the library must cause none by questions.
+ */
 CUresult cuLogsRegisterCallback(CUlogsCallback callbackFunc, void *userData,
                                 CUlogsCallbackHandle *callback)
 {
     SC_WRAPPER(cuLogsRegisterCallback);
-    sc_limits_errors_are_logged(); /* before a callback of the program's may hear of our errors */
+    sc_limits_errors_are_logged(); /* before the call, after which errors are logged at once */
     return real(callbackFunc, userData, callback);
 }
 

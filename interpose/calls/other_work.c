@@ -1,6 +1,8 @@
-/* Work that uses no host memory that could be guarded, but that orders operations that do: a kernel
- * on the legacy stream joins every blocking stream. On other streams there is little to do: a mark
- * is recorded behind recent copies, and other work than copies is noted to be unfinished. */
+/* Wrappers of calls whose work uses no host memory that could be guarded, but orders operations
+ * that do: kernels, allocations and frees in a stream's order, waits for values, and others. A
+ * kernel on the legacy stream comes after every blocking stream. On other streams there is little
+ * to do: recent copies get a mark (an event behind them), and the work is noted to be unfinished.
+ */
 
 /* Terms (docs/glossary.md):
  *   blocking stream: a stream without CU_STREAM_NON_BLOCKING
@@ -59,12 +61,15 @@
 
 #include "common/poison.h"
 
-/* Work, with the detour that carries it where a capture stands in the way. */
+/* One call that issues such work, from before the driver's call, with its detour: the private
+ * stream on which the work is made if a capture stands in the way of the legacy stream. */
 struct work {
     struct sc_detour detour;
     struct sc_work work;
 };
 
+/* Called before the driver's call: finds out whether the work needs a detour (`*stream` is then a
+ * private stream), and notes what the work may do (`kind`, SC_WORK_*). */
 static void begin_work(struct work *work, const struct sc_call *call, CUstream *stream,
                        unsigned kind)
 {
@@ -72,13 +77,17 @@ static void begin_work(struct work *work, const struct sc_call *call, CUstream *
     sc_work_begin(&work->work, call, *stream, kind);
 }
 
-/* May the work write device memory at places that no argument names? */
+/* May the work write device memory at places that no argument names? Then open captures have to
+ * take it for a write anywhere (SC305). Kernels (SC_WORK_OF_DEVICE) do not count: the addresses
+ * that they are given are noted. */
 static bool may_write_anywhere(const struct work *work)
 {
     unsigned kind = work->work.stream ? work->work.kind : SC_WORK_QUIET;
     return kind & (SC_WORK_MAY_WRITE | SC_WORK_SIGNALS) && !(kind & SC_WORK_OF_DEVICE);
 }
 
+/* Called when the driver has answered: notes the work once more, and ends the detour. Returns
+ * `result`. */
 SC_INLINED CUresult end_work(struct work *work, CUresult result)
 {
     if (sc_beside_needs_calls() && may_write_anywhere(work))
@@ -88,13 +97,15 @@ SC_INLINED CUresult end_work(struct work *work, CUresult result)
 
 /* ---- kernels ---- */
 
-/* A kernel launch. */
+/* A kernel launch, from before the driver's call. */
 struct launching {
     struct work work;
-    struct sc_kernel_host host;
+    struct sc_kernel_host host; /* the host memory of which the kernel is given addresses */
 };
 
-/* Judges what the kernel may use, unless a capture takes it. */
+/* Called before a launch, with option kernels: judges what the kernel may do with memory of which
+ * it is given addresses, and stores its host memory in `launching`. A captured kernel does nothing
+ * now. */
 static void judge_kernel(struct launching *launching, const struct sc_call *call,
                          const struct sc_launch *launch)
 {
@@ -108,6 +119,8 @@ static void judge_kernel(struct launching *launching, const struct sc_call *call
                              &launching->host);
 }
 
+/* Called before the driver's call: begins a kernel launch as work of its stream. If a capture
+ * stands in the way of the legacy stream, `launch->stream` becomes a private one (a detour). */
 static void begin_launch(struct launching *launching, const struct sc_call *call,
                          struct sc_launch *launch)
 {
@@ -118,7 +131,9 @@ static void begin_launch(struct launching *launching, const struct sc_call *call
     sc_work_begin(&work->work, call, launch->stream, SC_WORK_KERNEL);
 }
 
-/* Records what the kernel may use, if the driver has accepted the launch. */
+/* Called when the driver has answered a kernel launch. Of an accepted one, records what the kernel
+ * may do with memory (option kernels), asks whether it has fixed the size of the device's heap, and
+ * notes it for open captures. Returns `result`. */
 static CUresult end_launch(struct launching *launching, struct sc_launch *launch, CUresult result)
 {
     struct work *work = &launching->work;
@@ -136,6 +151,9 @@ static CUresult end_launch(struct launching *launching, struct sc_launch *launch
     return result;
 }
 
+/* The quick way of cuLaunchKernel's wrapper: makes the call and returns true, if the launch has
+ * merely to be noted as work of its stream. False: nothing was done, and the wrapper goes the
+ * general way. */
 SC_INLINED bool cuLaunchKernel_simply(enum sc_simplicity least, const char *api, void *site,
                                       bool per_thread, CUresult *result, CUfunction f, unsigned gx,
                                       unsigned gy, unsigned gz, unsigned bx, unsigned by,
@@ -175,8 +193,9 @@ static CUevent recorded_by(const CUlaunchAttribute *attribute)
     return NULL;
 }
 
-/* Notes the events that the launch itself records. They may occur while blocks of the launch still
- * run, so they stand only for work before the launch. */
+/* Called behind an accepted launch: notes the events that the launch itself records because of its
+ * attributes. They may occur while blocks of the launch still run, so they stand only for work
+ * before the launch. */
 static void note_events(const struct sc_call *call, const CUlaunchConfig *config)
 {
     struct sc_stream_record *stream = NULL;
@@ -189,8 +208,8 @@ static void note_events(const struct sc_call *call, const CUlaunchConfig *config
     }
 }
 
-/* Does the launch itself record events? Few launches have attributes, and few of these are such
- * ones. */
+/* Does the launch itself record events, because of its attributes? Then it cannot go the quick way.
+ * Few launches have attributes, and few of these are such ones. */
 static bool records_events(const CUlaunchConfig *config)
 {
     for (unsigned i = 0; config->attrs && i < config->numAttrs; i++)
@@ -199,6 +218,8 @@ static bool records_events(const CUlaunchConfig *config)
     return false;
 }
 
+/* The quick way of cuLaunchKernelEx's wrapper, for launches that record no event: makes the call
+ * and returns true, or returns false, having done nothing. */
 SC_INLINED bool cuLaunchKernelEx_simply(enum sc_simplicity least, const char *api, void *site,
                                         bool per_thread, CUresult *result,
                                         const CUlaunchConfig *config, CUfunction f,
@@ -216,6 +237,8 @@ SC_INLINED bool cuLaunchKernelEx_simply(enum sc_simplicity least, const char *ap
     return true;
 }
 
+/* The general way of a launch with attributes. For a detour (a private stream, since a capture
+ * stands in the way of the legacy one) the driver gets a copy of `config` with that stream. */
 SC_SIMPLE_PAIR(cuLaunchKernelEx, _ptsz,
                (const CUlaunchConfig *config, CUfunction f, void **parameters, void **extra),
                (config, f, parameters, extra))
@@ -252,23 +275,25 @@ SC_PAIR(cuLaunchCooperativeKernel, _ptsz,
 
 /* ---- stream-ordered allocation: no capture permits it, except in the capturing stream ---- */
 
-/* Would this work break a capture, although it does not belong to one? Then the wrapper makes it
- * under a permit. */
+/* Would this allocation or free break a capture, although it does not belong to one? Then the
+ * wrapper makes it under a permit (in the relaxed capture mode). No permit is needed on a private
+ * stream (a detour), on a stream that itself captures, or while nothing has ever captured. */
 static bool endangers_captures(struct work *work, CUstream stream)
 {
     return sc_detour_leave_report_to_caller(&work->detour) && sc_capturing_seen() &&
            !sc_issue_is_captured(work->detour.call, stream);
 }
 
-/* Begins an allocation. To allocate is no work of the stream (docs/driver.md, Green contexts); to
- * free is. */
+/* Called before an allocation in a stream's order. To allocate is no work of the stream
+ * (docs/driver.md, Green contexts), while to free is, so no work is noted. */
 static void begin_allocation(struct work *work, const struct sc_call *call, CUstream *stream)
 {
     sc_detour_begin(&work->detour, call, stream);
     work->work = (struct sc_work){0};
 }
 
-/* Returns the stream if its uses of device memory are to be recorded, else NULL. */
+/* Returns the stream on which an allocation or a free is to be recorded as a use of device memory;
+ * NULL: device memory is not watched, the library is inactive, or the stream captures. */
 static struct sc_stream_record *watched_stream(const struct sc_call *call, CUstream handle)
 {
     struct sc_stream_record *stream = sc_track_watches_device(&sc_track) && sc_active()
@@ -277,8 +302,8 @@ static struct sc_stream_record *watched_stream(const struct sc_call *call, CUstr
     return stream && !sc_streams_is_capturing(stream) ? stream : NULL;
 }
 
-/* Returns the device of an allocation's memory plus 1, for the ledger; 0: not known;
- * SC_MEMORY_CAPTURED: a capture takes the allocation. */
+/* Returns where the ledger of memory is to enter an allocation: the number of its device plus 1; 0:
+ * not known; SC_MEMORY_CAPTURED: a capture takes the allocation, so nothing is allocated yet. */
 static int ledger_device(const struct sc_call *call, CUstream handle)
 {
     struct sc_stream_record *stream =
@@ -288,7 +313,9 @@ static int ledger_device(const struct sc_call *call, CUstream handle)
     return sc_streams_is_captured(stream) ? SC_MEMORY_CAPTURED : stream->context->device + 1;
 }
 
-/* Ends an allocation that is not simple. `pool` 0: the device's current pool. */
+/* Called when the driver has answered an allocation in a stream's order that went the general way:
+ * enters it, or the refusal, into the ledger of memory, and records it as a use of device memory
+ * where that is watched. `pool` 0: the device's current pool. Returns `result`. */
 static CUresult end_allocation(struct work *work, CUstream handle, const CUdeviceptr *address,
                                size_t bytes, uintptr_t pool, CUresult result)
 {
@@ -306,8 +333,9 @@ static CUresult end_allocation(struct work *work, CUstream handle, const CUdevic
     return end_work(work, result);
 }
 
-/* Returns the stream of an allocation that only has to be entered into the ledger, since nothing
- * has ever captured and device memory is not watched. NULL: more has to be done. */
+/* Returns the stream of an allocation that merely has to be entered into the ledger of memory,
+ * since nothing has ever captured and device memory is not watched. It is no work of the stream, so
+ * no tie of the stream matters. NULL: the allocation goes the general way. */
 SC_INLINED struct sc_stream_record *find_simple_allocating(enum sc_simplicity least,
                                                            CUstream handle, bool per_thread)
 {
@@ -321,6 +349,8 @@ SC_INLINED struct sc_stream_record *find_simple_allocating(enum sc_simplicity le
     return sc_process_simplicity() >= least ? sc_streams_find(handle, per_thread) : NULL;
 }
 
+/* Called if the driver has refused an allocation that went the quick way: reports a refusal because
+ * of a capture, and notes in the ledger one for want of memory. */
 static __attribute__((noinline)) void end_simple_refused(const struct sc_call *call, size_t bytes,
                                                          uintptr_t pool, CUresult result)
 {
@@ -328,6 +358,8 @@ static __attribute__((noinline)) void end_simple_refused(const struct sc_call *c
     sc_memory_refused(call, &(const struct sc_memory){SC_MEMORY_POOLED, 0, bytes, pool, 0}, result);
 }
 
+/* Called when the driver has answered an allocation that went the quick way: enters it into the
+ * ledger of memory, unless option memory is off. `pool` 0: the device's current pool. */
 SC_INLINED void end_simply(const char *api, void *site, bool per_thread, int device,
                            const CUdeviceptr *address, size_t bytes, uintptr_t pool,
                            CUresult result)
@@ -338,7 +370,9 @@ SC_INLINED void end_simply(const char *api, void *site, bool per_thread, int dev
         sc_booking_given_in_order(api, site, *address, bytes, device, pool);
 }
 
-/* The device is read before the driver's call: another thread may destroy the stream meanwhile. */
+/* Makes the wrapper of an allocation in a stream's order, with a quick way for processes that have
+ * never captured. The device is read before the driver's call: another thread may destroy the
+ * stream meanwhile. */
 #define ALLOCATES(symbol, pool, parameters, arguments)                                             \
     SC_INLINED bool symbol##_simply(enum sc_simplicity least, const char *api, void *site,         \
                                     bool per_thread, CUresult *result, SC_LIST parameters)         \
@@ -369,14 +403,16 @@ ALLOCATES(cuMemAllocFromPoolAsync, pool,
           (CUdeviceptr * address, size_t bytes, CUmemoryPool pool, CUstream stream),
           (address, bytes, pool, stream))
 
-/* A free in the stream's order. */
+/* A free in a stream's order, from before the driver's call. */
 struct freeing {
     struct sc_memory memory;
     struct sc_allocation allocation;
     struct sc_stream_record *stream; /* where the free is noted, or NULL */
 };
 
-/* Begins a free. A captured free frees nothing yet: then the memory's name is 0. */
+/* Called before a free in a stream's order: tells the ledger of memory, and, where device memory is
+ * watched, judges the free against what is in flight there (not behind the driver's call, in a
+ * replay). A captured free frees nothing yet: then the memory's name is 0. */
 static void begin_free(struct freeing *freeing, const struct sc_call *call, CUdeviceptr address,
                        CUstream handle)
 {
@@ -391,6 +427,8 @@ static void begin_free(struct freeing *freeing, const struct sc_call *call, CUde
         sc_device_uses_judge_free(call, freeing->stream, &freeing->allocation);
 }
 
+/* Called when the driver has answered a free in a stream's order: an accepted one is recorded as a
+ * use of the whole block, after which no other use may come. A captured one has freed nothing. */
 static void end_free(const struct freeing *freeing, const struct sc_call *call, CUresult result)
 {
     if (freeing->memory.name)
@@ -401,7 +439,9 @@ static void end_free(const struct freeing *freeing, const struct sc_call *call, 
         sc_device_memory_left(&freeing->allocation, result == CUDA_SUCCESS);
 }
 
-/* Returns the id of the call's stack. Must be inlined into the wrapper, whose frame it uses. */
+/* Returns the id of the call stack of a free, for the history; 0: none is known. A stack that was
+ * found before is recognised without unwinding. Must be inlined into the wrapper, whose frame it
+ * uses. */
 SC_INLINED uint32_t stack_of_simple_free(void *site)
 {
     uintptr_t depth = (uintptr_t)__builtin_frame_address(0);
@@ -411,8 +451,10 @@ SC_INLINED uint32_t stack_of_simple_free(void *site)
     return sc_likely(known != NULL) ? known->id : site ? sc_unwind_at(site, depth) : 0;
 }
 
-/* Adds a simple free to the history, for the post-mortem. `number`: the free's
- * (sc_ledger_number_free), 0 with memory=off. */
+/* Adds a free that went the quick way to the history, from which the post-mortem of a lost context
+ * is written. `number`: the free's place among all frees of the process (sc_ledger_number_free); 0:
+ * the history numbers it, since option memory is off. The clock is read for each 32nd entry only;
+ * the others get a time that is later than all before. */
 SC_INLINED void note_simple_free(const char *api, void *site, struct sc_stream_record *stream,
                                  uintptr_t address, uint64_t number)
 {
@@ -432,6 +474,8 @@ SC_INLINED void note_simple_free(const char *api, void *site, struct sc_stream_r
         sc_ticks_note_read(sc_ticks());
 }
 
+/* Returns the stream of a free that may go the quick way: device memory is not watched, the stream
+ * waits for no other one, and no operation needs a mark before the free. NULL: the general way. */
 SC_INLINED struct sc_stream_record *find_freeing(enum sc_simplicity least, CUstream handle,
                                                  bool per_thread)
 {
@@ -444,8 +488,9 @@ SC_INLINED struct sc_stream_record *find_freeing(enum sc_simplicity least, CUstr
     return sc_likely(stream && sc_marks_cover_simple(stream)) ? stream : NULL;
 }
 
-/* Ends a simple free that needs the slow way: the driver has refused it, or the ledger did not know
- * the memory. */
+/* Called for a free that went the quick way, if the driver has refused it or the ledger of memory
+ * did not know the block: enters that into the ledger, and reports a refusal because of a capture.
+ */
 static __attribute__((noinline)) void end_slow_free(const struct sc_call *call, uintptr_t address,
                                                     const struct sc_ledger_leaving *leaving,
                                                     CUresult result)
@@ -455,6 +500,10 @@ static __attribute__((noinline)) void end_slow_free(const struct sc_call *call, 
         sc_detour_report_refused(call->api, call->site, call->per_thread, result);
 }
 
+/* The quick way of cuMemFreeAsync's wrapper: makes the call and returns true, if the free merely
+ * has to be entered into the ledger and the history. False: nothing was done. The block is taken
+ * out of the ledger before the call, since another thread may be handed the memory before it
+ * returns. */
 SC_INLINED bool cuMemFreeAsync_simply(enum sc_simplicity least, const char *api, void *site,
                                       bool per_thread, CUresult *result, CUdeviceptr address,
                                       CUstream handle)
@@ -477,6 +526,8 @@ SC_INLINED bool cuMemFreeAsync_simply(enum sc_simplicity least, const char *api,
     return true;
 }
 
+/* The general way of a free in a stream's order. A replay before the driver's call (of a free that
+ * came through no wrapper) only finds the block: a second run behind the call notes the free. */
 SC_SIMPLE_PAIR(cuMemFreeAsync, _ptsz, (CUdeviceptr address, CUstream stream), (address, stream))
 {
     SC_SIMPLY_BUT_HEARD(cuMemFreeAsync, (address, stream));
@@ -500,8 +551,9 @@ SC_SIMPLE_PAIR(cuMemFreeAsync, _ptsz, (CUdeviceptr address, CUstream stream), (a
 /* ---- work whose kind its row in api.def says: waits for and writes of values and semaphores, and
  * others ---- */
 
-/* Returns the kind of work (SC_WORK_*) of a batch of memory operations. One that only writes does
- * not wait; one that only waits notifies nobody. */
+/* Returns what a batch of memory operations (cuStreamBatchMemOp) may do, as SC_WORK_* bits: it may
+ * write values, by which the host may learn that earlier work is done, wait for values that the
+ * host writes, or both. */
 static unsigned kind_of_ops(const CUstreamBatchMemOpParams *operations, unsigned count)
 {
     struct sc_memory_ops ops = sc_memory_ops_of(operations, count);
@@ -520,8 +572,9 @@ static unsigned kind_of_ops(const CUstreamBatchMemOpParams *operations, unsigned
 
 /* ---- others ---- */
 
-/* A stream that captures refuses the call in any mode. In another stream the call needs a permit,
- * as an allocation does. */
+/* Attaches managed memory to a stream. On a stream that captures the driver refuses the call in any
+ * mode. On another stream it is made under a permit (in the relaxed capture mode), since it would
+ * else break captures of other threads. */
 SC_PAIR(cuStreamAttachMemAsync, _ptsz,
         (CUstream stream, CUdeviceptr address, size_t bytes, unsigned flags),
         (stream, address, bytes, flags))
@@ -534,7 +587,8 @@ SC_PAIR(cuStreamAttachMemAsync, _ptsz,
     return end_work(&work, result);
 }
 
-/* A stream that captures refuses the call. */
+/* Uploads a graph, which is work of the stream. On a stream that captures the driver refuses the
+ * call, which is reported. */
 SC_PAIR(cuGraphUpload, _ptsz, (CUgraphExec exec, CUstream stream), (exec, stream))
 {
     struct work work;

@@ -29,9 +29,11 @@
 
 #include "common/poison.h"
 
-/* Notes the copy for the other streams of the family: the legacy stream and the blocking ones. On
- * the legacy stream it was noted before the call, too: a wait of another thread may have come in
- * between. */
+/* Notes the time of a copy on the legacy stream, or on a blocking stream. Other streams of the
+ * context come after such a copy: the driver may read the source of a later copy there too early
+ * (sc_unfinished_is_hidden), and the times tell so. On the legacy stream the time was noted before
+ * the call, too. It is noted again, since a wait of another thread that began in between would
+ * seem to cover the copy. */
 static __attribute__((noinline)) void note_in_family(struct sc_stream_record *stream,
                                                      const struct sc_simple_copy *copy)
 {
@@ -41,8 +43,10 @@ static __attribute__((noinline)) void note_in_family(struct sc_stream_record *st
         sc_unfinished_written(stream);
 }
 
-/* Records the copy, which the driver has accepted, with its time and its stack, and protects its
- * pages. */
+/* Records a copy that the driver has accepted: as an operation in flight with its time and stack,
+ * in the history (for the post-mortem), and by a mark (an event of the library's behind it) if one
+ * is due. Pages are protected for a copy to the host alone: an upload reads a snapshot, so the
+ * program may write its source at once. */
 SC_INLINED void record_copy(const struct sc_call *call, struct sc_stream_record *stream,
                             struct sc_simple_copy *copy, bool to_host)
 {
@@ -65,16 +69,20 @@ SC_INLINED void record_copy(const struct sc_call *call, struct sc_stream_record 
     sc_marks_issued(stream, copy->size_bytes, !to_host, copy->ticks);
 }
 
-/* No device memory is watched, no wait for the host is open, and calls have no share of the time.
- */
+/* Returns false if a rare state asks for the general way: option device=1, which compares what
+ * copies do to device memory; a wait of the device for the host whose end cannot be seen, behind
+ * which no copy is judged; guard_budget, which measures each protection; or an upload too large for
+ * a snapshot. */
 SC_INLINED bool is_simple(bool to_host, size_t size_bytes)
 {
     return !sc_track_watches_device(&sc_track) && !sc_track_attends(SC_ATTENDS_UNSEEN_WAITS) &&
            (to_host ? !sc_options.guard_budget : size_bytes <= sc_options.snapshot_max_bytes);
 }
 
-/* Begins a copy if no unfinished work may write its source, unless changed sources are compared
- * anyway. */
+/* Prepares a copy before the driver's call. Returns false, having done nothing, if the copy has to
+ * go the general way. An upload takes a snapshot of its source, so no kernel or host function that
+ * may still write the source may be unfinished. A copy to the host overwrites bytes: sources of
+ * other copies there are compared for the last time. */
 SC_INLINED bool begin(const struct sc_call *call, struct sc_stream_record *stream,
                       struct sc_simple_copy *copy, bool to_host)
 {
@@ -87,6 +95,7 @@ SC_INLINED bool begin(const struct sc_call *call, struct sc_stream_record *strea
     return true;
 }
 
+/* Calls the driver. An upload reads the snapshot and not the program's buffer. */
 SC_INLINED CUresult make(const struct sc_simple_copy *copy, bool to_host, CUstream handle)
 {
     return to_host ? sc_real.cuMemcpyDtoHAsync_v2((void *)copy->host, copy->device,
@@ -95,9 +104,10 @@ SC_INLINED CUresult make(const struct sc_simple_copy *copy, bool to_host, CUstre
                                                   handle);
 }
 
-/* Makes a copy between pinned host memory and the device with fewer look-ups, if the stream and all
- * else in flight is simple. Returns false, having done nothing, if the copy has to go the general
- * way. */
+/* Makes a copy between pinned host memory and the device with few look-ups, if its stream waits for
+ * no other stream and nothing in flight conflicts with it. Returns false, having done nothing, if
+ * the wrapper has to go the general way; true: the driver was called, with its answer in `*result`.
+ * A copy that the driver refuses is not recorded, and its snapshot is released. */
 SC_INLINED bool make_simply(enum sc_simplicity least, const char *api, void *site, bool per_thread,
                             CUresult *result, bool to_host, const void *host, CUdeviceptr device,
                             size_t size_bytes, CUstream handle)
@@ -119,7 +129,7 @@ SC_INLINED bool make_simply(enum sc_simplicity least, const char *api, void *sit
     if (!begin(&call, stream, &copy, to_host))
         return false;
     if (sc_unlikely(stream->kind == SC_STREAM_LEGACY))
-        sc_unfinished_legacy(stream);
+        sc_unfinished_legacy(stream); /* blocking streams come after the copy */
     *result = make(&copy, to_host, handle);
     if (sc_likely(*result == CUDA_SUCCESS)) {
         record_copy(&call, stream, &copy, to_host);

@@ -1,4 +1,4 @@
-/* Streams come and go. */
+/* Wrappers of calls that create and destroy streams. */
 #include "interpose/base/process.h"
 #include "interpose/capture/captures.h"
 #include "interpose/driver/driver.h"
@@ -9,6 +9,8 @@
 
 #include "common/poison.h"
 
+/* Called when the driver has answered the creation of a stream: makes its record, with the call
+ * that made it, for reports. Returns `result`. */
 static CUresult add_created(CUresult result, const CUstream *handle, const struct sc_call *call)
 {
     if (result == CUDA_SUCCESS && sc_active() && handle)
@@ -34,13 +36,15 @@ CUresult cuGreenCtxStreamCreate(CUstream *stream, CUgreenCtx context, unsigned f
     return add_created(real(stream, context, flags, priority), stream, call);
 }
 
+/* A stream that the driver is about to destroy. */
 struct stream_ending {
     struct sc_stream_record *stream; /* NULL: not known */
     uintptr_t graph;                 /* the graph of the capture that the stream began, or 0 */
 };
 
-/* Takes a stream that is about to be destroyed out of the tables, and finds the graph that it
- * captures. */
+/* Called before the driver destroys a stream: takes it out of the tables, since the handle may name
+ * another stream before the call returns, and finds the graph that it captures, which ends with it.
+ */
 static struct stream_ending begin_destroy(CUstream handle)
 {
     struct stream_ending ending = {sc_active() ? sc_streams_destroying(handle) : NULL, 0};
@@ -49,7 +53,9 @@ static struct stream_ending begin_destroy(CUstream handle)
     return ending;
 }
 
-/* Ends the destruction of a stream, by the driver's answer. */
+/* Called when the driver has answered the destruction of a stream: ends the stream's record, its
+ * capture and the captured graph; or puts the stream back into the tables after a refusal. Returns
+ * `result`. */
 static CUresult end_destroy(const struct stream_ending *ending, CUresult result)
 {
     if (ending->stream && result == CUDA_SUCCESS) {

@@ -1,6 +1,7 @@
-/* What programs ask the driver about a stream. A question breaks a capture if it is about a stream
- * that captures, or about the legacy stream while a blocking stream captures (docs/driver.md, Q21
- * and Q27). The library knows the answers for the legacy stream, but for its id. */
+/* Wrappers of what programs ask the driver about a stream (flags, priority, context). The driver
+ * refuses a question about a stream that captures, or about the legacy stream while a blocking
+ * stream captures, and the capture is invalid then (docs/driver.md, Q21 and Q27). For the legacy
+ * stream the library answers by itself, except for the stream's id, which it does not know. */
 
 /* Terms (docs/glossary.md):
  *   blocking stream: a stream without CU_STREAM_NON_BLOCKING
@@ -15,6 +16,7 @@
 
 #include "common/poison.h"
 
+/* Returns the context of the legacy stream that the program has asked about: the current one. */
 static CUcontext current_context(void)
 {
     CUcontext context = NULL;
@@ -22,7 +24,10 @@ static CUcontext current_context(void)
     return context;
 }
 
-/* May the wrapper answer for the legacy stream, since a capture stands in the driver's way? */
+/* Begins a question about the stream. Returns true if the wrapper has to answer in the driver's
+ * place: the question is about the legacy stream, and would break a capture of a blocking stream.
+ * Also initialises `detour`, which sc_detour_end needs in any case. With `answer` NULL the driver
+ * is asked, which refuses the argument. */
 static bool begin_answer(struct sc_detour *detour, const struct sc_call *call, CUstream stream,
                          const void *answer)
 {
@@ -30,7 +35,8 @@ static bool begin_answer(struct sc_detour *detour, const struct sc_call *call, C
     return answer && sc_detour_begin_query(detour, call, stream, NULL);
 }
 
-/* Ends a question that the driver has answered or refused. */
+/* Ends a question that the driver has answered or refused. A refusal because the stream itself
+ * captures is reported here (SC302, SC303); one because of the legacy stream by sc_detour_end. */
 static CUresult end_question(struct sc_detour *detour, CUresult result)
 {
     if (sc_detour_leave_report_to_caller(detour))
@@ -38,7 +44,8 @@ static CUresult end_question(struct sc_detour *detour, CUresult result)
     return sc_detour_end(detour, result);
 }
 
-/* `known`: the answer for the legacy stream. */
+/* Makes the wrappers of a question. `known`: what the library answers for the legacy stream while
+ * the driver cannot be asked. */
 #define QUESTION(symbol, type, known)                                                              \
     SC_PAIR(symbol, _ptsz, (CUstream stream, type * answer), (stream, answer))                     \
     {                                                                                              \

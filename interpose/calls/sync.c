@@ -1,4 +1,5 @@
-/* Synchronises and queries, and what a synchronous copy's return tells. */
+/* Wrappers of calls that wait for a stream, a context or an event, or ask whether it is done; and
+ * what the program knows to be done when such a call, or a synchronous copy, has returned. */
 #include "interpose/calls/sync.h"
 
 #include "common/points.h"
@@ -28,7 +29,10 @@
 
 #include "common/poison.h"
 
-/* Initialises the record, except members that are set before they are read. */
+/* Initialises the record of a call that waits, except members that are set before they are read.
+ * Before that it decides what cannot be decided once the wait is over: uses of local variables
+ * whose function has returned (reported while the stack shows so), and hazards whose operation may
+ * still be running, which would look complete afterwards. */
 SC_INLINED void init_sync(struct sc_sync *sync, const struct sc_call *call)
 {
     sc_returned_frames_check();
@@ -44,7 +48,8 @@ SC_INLINED void init_sync(struct sc_sync *sync, const struct sc_call *call)
     sync->point.joined = NULL;
 }
 
-/* Stores what a wait for the stream covers now. */
+/* Stores what a wait for the stream will have waited for: all that is issued there by now.
+ * Operations are left out if the host already knows all of them to be done. */
 SC_INLINED void wait_for_stream(struct sc_sync *sync)
 {
     sync->on = true;
@@ -56,7 +61,8 @@ SC_INLINED void wait_for_stream(struct sc_sync *sync)
     sc_doubts_wait_begins(&sync->point);
 }
 
-/* Stores, before a wait for a stream, the point that the host will have waited for. */
+/* Called before a wait for a stream: stores all work that the host will have waited for (the
+ * point). While the library is inactive, or if the stream is unknown, the wait notes nothing. */
 void sc_sync_begin_stream(struct sc_sync *sync, const struct sc_call *call, CUstream handle)
 {
     init_sync(sync, call);
@@ -65,23 +71,28 @@ void sc_sync_begin_stream(struct sc_sync *sync, const struct sc_call *call, CUst
         wait_for_stream(sync);
 }
 
-/* May the driver take the source's bytes before earlier work has written them? In the legacy stream
- * the driver waits for the blocking streams first, so only what the context waits for matters. */
+/* May the driver read the source of a synchronous copy before earlier work of other streams has
+ * written it? On the legacy stream the driver waits for the blocking streams first, so only an
+ * event that the whole context was told to wait for (cuCtxWaitEvent) can be overtaken. */
 static bool may_take_early(struct sc_stream_record *stream)
 {
     return stream->kind == SC_STREAM_LEGACY ? sc_track_is_tied(&sc_track, stream->id, SC_TIE_DUE)
                                             : sc_unfinished_is_hidden(stream, /*known=*/true);
 }
 
-/* Makes the stream wait in its own queue, unless the driver has carried the copy out already. */
+/* Makes the stream wait, in its own queue, for the work of other streams before it: work in its
+ * queue makes the driver wait, too, before it reads the source. Too late, and so left out, in a
+ * replay after the driver has carried the copy out (driver/replaying.h). */
 static void avoid_early_take(struct sc_stream_record *stream)
 {
     if (!sc_replaying_is_on() || sc_replaying_prepares())
         sc_marks_wait_for_itself(stream);
 }
 
-/* Stores, before a copy that waits for its stream (such as cuMemcpy), the point that the host will
- * have waited for. */
+/* Called before a copy that waits for its stream (such as cuMemcpy): stores all work that the host
+ * will have waited for (the point). Before that the driver is kept from reading the source of a
+ * copy to the device too early. A replay before the driver's own call (sc_replaying_prepares) does
+ * no more than that: another replay, behind the call, notes the wait. */
 void sc_sync_begin_copy(struct sc_sync *sync, const struct sc_call *call,
                         struct sc_stream_record *stream, bool to_device)
 {
@@ -98,7 +109,9 @@ void sc_sync_begin_copy(struct sc_sync *sync, const struct sc_call *call,
     sc_doubts_wait_begins(&sync->point);
 }
 
-/* Stores what a wait for the context covers; NULL: the wait is for nothing. */
+/* Stores what a wait for the context will have waited for: all work issued in it by now. Operations
+ * are left out if the host already knows all of them to be done. `context` NULL: the call waits for
+ * nothing that is known, and sc_sync_end will note nothing. */
 static void begin_context_wait(struct sc_sync *sync, const struct sc_call *call,
                                struct sc_context *context)
 {
@@ -115,23 +128,28 @@ static void begin_context_wait(struct sc_sync *sync, const struct sc_call *call,
     sc_doubts_wait_begins(&sync->point);
 }
 
+/* Called before cuCtxSynchronize and calls that wait like it. `handle` NULL: the current context.
+ */
 void sc_sync_begin_context(struct sc_sync *sync, const struct sc_call *call, CUcontext handle)
 {
     begin_context_wait(sync, call, sc_active() ? sc_contexts_named(handle) : NULL);
 }
 
-/* The driver frees page-locked memory only when the whole context is idle. */
+/* Called before a free of page-locked memory, which counts as a wait for the context: the driver
+ * frees such memory only when the whole context is idle. */
 void sc_sync_begin_free(struct sc_sync *sync, const struct sc_call *call)
 {
     begin_context_wait(sync, call, sc_active() ? sc_contexts_of_memory() : NULL);
 }
 
+/* Called before a free that waits for nothing, so that sc_sync_end can end all frees alike. */
 void sc_sync_begin_nothing(struct sc_sync *sync, const struct sc_call *call)
 {
     begin_context_wait(sync, call, NULL);
 }
 
-/* Stores, before a wait for an event, the point that the event stands for. */
+/* Called before a wait for an event: stores the work that the event stands for (the point), and the
+ * stream on which it was recorded. An empty point: the host knows all of that to be done. */
 void sc_sync_begin_event(struct sc_sync *sync, const struct sc_call *call, CUevent event)
 {
     init_sync(sync, call);
@@ -143,12 +161,15 @@ void sc_sync_begin_event(struct sc_sync *sync, const struct sc_call *call, CUeve
     sc_doubts_wait_begins(&sync->point);
 }
 
+/* Ends the operations that the wait has covered, as the host now knows them to be done, and reports
+ * sources that the program has changed too early. */
 static void make_point_known(struct sc_sync *sync)
 {
     sc_hazards_note_done_and_report(&sync->point, SC_CULPRIT_OF(sync->call));
 }
 
-/* Notes that work before the event is done, as the operations before it are. */
+/* Notes that kernels and host functions before the event (unfinished work) are done, now that the
+ * host has waited for the event. Nothing is noted if the event's stream is destroyed. */
 static void end_work_before_event(const struct sc_behind *behind)
 {
     struct sc_stream_record *stream = sc_streams_of_id(behind->stream);
@@ -156,16 +177,17 @@ static void end_work_before_event(const struct sc_behind *behind)
         sc_unfinished_stream_done(stream, behind->work_ticks);
 }
 
-/* Returns the streams whose pages are to be let go, as bits: the only stream of whose operations
- * the program has heard, or else all. */
+/* Returns the streams, as bits, whose operations end by the wait, for sc_guard_apply, which
+ * unprotects their pages: one stream if the wait proves nothing about others, else all of them. */
 static uint64_t stream_bits_of(const struct sc_sync *sync)
 {
     bool is_one = !sync->context && !sync->all_known && sc_order_is_of_one_stream(&sync->point);
     return is_one ? sc_spans_stream_bit(sync->point.stream) : ~UINT64_C(0);
 }
 
-/* Notes that all work before the point is done, since the wait has succeeded: it is judged for the
- * last time, and its pages are unprotected. */
+/* Called when a wait has succeeded: notes that all work it has covered is done. The sources of its
+ * copies are compared for the last time, and its pages are unprotected. Work without a number
+ * (kernels, host functions) is ended by times, operations by the point. */
 static void note_waited_for(struct sc_sync *sync)
 {
     uint64_t streams = stream_bits_of(sync); /* before the point becomes known, which ends it */
@@ -180,6 +202,9 @@ static void note_waited_for(struct sc_sync *sync)
     sc_guard_apply(streams);
 }
 
+/* Called when the driver has answered. If the wait failed, or a query found work left, nothing is
+ * known to be done, and the point is dropped. `ordered.stream`: the call is also work on the stream
+ * (a synchronous copy), and that call ends whether or not the driver has accepted it. */
 CUresult sc_sync_end(struct sc_sync *sync, CUresult result)
 {
     SC_KEEP_ERRNO();
@@ -193,8 +218,10 @@ CUresult sc_sync_end(struct sc_sync *sync, CUresult result)
     return result;
 }
 
-/* While a blocking stream captures, a wait for the legacy stream would break the capture: it is a
- * detour. While anything captures, a wait for another stream needs a permit. */
+/* While a blocking stream captures, a wait for the legacy stream would break the capture, so it is
+ * made for a private stream behind the same work (a detour). For another stream the call is made
+ * under the relaxed capture mode (SC_PERMITTED), since the driver allows it in no other while
+ * something captures. */
 SC_HOT_PAIR(cuStreamSynchronize, _ptsz, (CUstream stream), (stream))
 {
     struct sc_detour detour;
@@ -206,12 +233,17 @@ SC_HOT_PAIR(cuStreamSynchronize, _ptsz, (CUstream stream), (stream))
     return sc_detour_end(&detour, sc_sync_end(&sync, result));
 }
 
+/* Waits for the stream on behalf of another wrapper, whose call the reports name. The handle means
+ * what it names: NULL is the legacy stream, whichever variant the program has called. */
 CUresult sc_sync_stream(const struct sc_call *call, CUstream stream)
 {
     const struct sc_call as_named = {call->api, call->site, false};
     return cuStreamSynchronize_body(&as_named, sc_real.cuStreamSynchronize, stream);
 }
 
+/* A query that answers "done" tells the program as much as a wait. While a blocking stream
+ * captures, a query of the legacy stream would break the capture: the library then asks each stream
+ * for itself. For another stream the call is made under the relaxed capture mode (SC_PERMITTED). */
 SC_HOT_PAIR(cuStreamQuery, _ptsz, (CUstream stream), (stream))
 {
     struct sc_detour detour;
@@ -224,8 +256,8 @@ SC_HOT_PAIR(cuStreamQuery, _ptsz, (CUstream stream), (stream))
     return sc_detour_end(&detour, sc_sync_end(&sync, result));
 }
 
-/* Makes the driver's call, as a wait for the context. Pinned memory that was held for the context's
- * work can then be freed. */
+/* Waits for the calling thread's context by `real`, and notes that its work is done. Pinned memory
+ * that the program has freed and the library still holds for such work is freed at once. */
 static CUresult wait_for_context(const struct sc_call *call,
                                  __typeof__(sc_real.cuCtxSynchronize) real)
 {
@@ -236,6 +268,7 @@ static CUresult wait_for_context(const struct sc_call *call,
     return result;
 }
 
+/* Waits for the calling thread's context on behalf of another wrapper. */
 CUresult sc_sync_context(const struct sc_call *call)
 {
     return wait_for_context(call, sc_real.cuCtxSynchronize);
@@ -247,6 +280,7 @@ CUresult cuCtxSynchronize(void)
     return wait_for_context(call, real);
 }
 
+/* Waits for a named context, which need not be the current one. */
 CUresult cuCtxSynchronize_v2(CUcontext context)
 {
     SC_WRAPPER(cuCtxSynchronize_v2);
@@ -255,6 +289,7 @@ CUresult cuCtxSynchronize_v2(CUcontext context)
     return sc_sync_end(&sync, SC_PERMITTED(real(context)));
 }
 
+/* When the call has succeeded, the host knows all work before the event to be done. */
 CUresult cuEventSynchronize(CUevent event)
 {
     SC_WRAPPER(cuEventSynchronize);
@@ -263,6 +298,7 @@ CUresult cuEventSynchronize(CUevent event)
     return sc_sync_end(&sync, SC_PERMITTED(real(event)));
 }
 
+/* An answer "done" tells the program as much as a wait for the event. */
 CUresult cuEventQuery(CUevent event)
 {
     SC_WRAPPER(cuEventQuery);
@@ -271,7 +307,8 @@ CUresult cuEventQuery(CUevent event)
     return sc_sync_end(&sync, SC_PERMITTED(real(event)));
 }
 
-/* The call succeeds only if both events are complete. */
+/* The call succeeds only if both events are complete, so its success tells the program as much as a
+ * wait for each of them. */
 SC_VERSIONS(cuEventElapsedTime, cuEventElapsedTime_v2,
             (float *milliseconds, CUevent start, CUevent end), (milliseconds, start, end))
 {

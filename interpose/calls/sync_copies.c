@@ -1,4 +1,4 @@
-/* Synchronous copies and memsets.
+/* Wrappers of synchronous copies and memsets.
  *
  * A call that has to do with host memory, managed memory included, returns when everything before
  * it on its stream is done. Its own bytes may still be on their way then (pageable source). For
@@ -49,6 +49,7 @@
 
 #include "common/poison.h"
 
+/* One synchronous copy or memset, from before the driver's call. */
 struct copy {
     const struct sc_call *call;
     struct sc_copy_sides sides; /* all empty while the library is inactive */
@@ -62,12 +63,15 @@ struct copy {
     bool is_unsure;                       /* what the copy comes after is not known */
 };
 
+/* Returns the stream on which a synchronous copy is made: the legacy stream, or for the _ptds
+ * variants the calling thread's own default stream. NULL: the library is inactive. */
 static struct sc_stream_record *default_stream(const struct copy *copy)
 {
     return sc_active() ? sc_streams_find(NULL, copy->call->per_thread) : NULL;
 }
 
-/* Judges what the call does to host memory at this side. */
+/* Compares one side, if it is host memory, with the operations in flight: reports those that the
+ * call would race with, and in mode=fix waits for them. Device memory is judged by judge_uses. */
 static void judge_side(const struct copy *copy, struct sc_stream_record *stream,
                        enum sc_touch touch, const struct sc_copy_side *side)
 {
@@ -81,9 +85,10 @@ static void judge_side(const struct copy *copy, struct sc_stream_record *stream,
         });
 }
 
-/* Judges both sides. Before the detour begins, since the host may have to wait here: a thread that
- * begins a capture waits only a short time until operations on the legacy stream have left the
- * gate. */
+/* Judges what the copy does to host memory, if anything is in flight at all. Called before a detour
+ * (the copy is made on a private stream while a blocking stream captures) begins, since the host
+ * may have to wait here: within a detour, a thread that begins a capture waits for this one, and
+ * only for a millisecond. */
 static void judge_sides(const struct copy *copy)
 {
     struct sc_stream_record *stream = sc_at_once_is_idle() ? NULL : default_stream(copy);
@@ -93,6 +98,8 @@ static void judge_sides(const struct copy *copy)
     judge_side(copy, stream, SC_TOUCH_WRITE, &copy->sides.dst);
 }
 
+/* Returns when the driver reads and writes the two sides of a synchronous copy, and whether the
+ * call waits for its stream. */
 static struct sc_copy_manner manner_of_copy(const struct copy *copy)
 {
     return sc_copy_sides_manner(&copy->sides, SC_COPY_SYNC, /*in_place=*/false);
@@ -104,14 +111,15 @@ static bool blocks_host(const struct copy *copy)
     return manner_of_copy(copy).waits;
 }
 
-/* Is it a peer copy, which names its contexts? Such a copy is in order with all work in these, in
- * any stream, earlier or later (cuda_runtime_api.h, cudaMemcpyPeer). So it races with no use of its
- * memory that is watched, and orders all other uses there (order_contexts). */
+/* Is it a peer copy, which names two contexts? Such a copy comes after all earlier work in them, in
+ * any stream, and before all later work (cuda_runtime_api.h, cudaMemcpyPeer). So it races with no
+ * use of device memory there, and orders all other uses there (order_contexts). */
 static bool is_serialized(const struct copy *copy)
 {
     return copy->sides.is_serialized;
 }
 
+/* Returns what the copy does with device memory. */
 static struct sc_device_uses uses_of(const struct copy *copy)
 {
     struct sc_device_uses uses = {.count = 0};
@@ -119,8 +127,11 @@ static struct sc_device_uses uses_of(const struct copy *copy)
     return uses;
 }
 
-/* Judges the uses of device memory of a call that blocks the host; before the detour, for the same
- * reason. On a default stream that captures, the driver refuses the call. */
+/* Judges what a copy for which the host waits does with device memory, if that is watched: in
+ * mode=fix the host first waits for what conflicts. Called before a detour begins, since a wait
+ * within one would hold up threads that begin a capture. Other copies are judged by begin_uses.
+ * Left out are copies that come after everything (peer copies), whose order is not known, or that
+ * the driver refuses, since their default stream captures. */
 static void judge_uses(const struct copy *copy)
 {
     if (!sc_track_watches_device(&sc_track) || copy->sides.is_empty || !blocks_host(copy) ||
@@ -133,7 +144,8 @@ static void judge_uses(const struct copy *copy)
     sc_device_uses_judge(&uses, copy->call, stream, SC_HEALED_BY_WAIT);
 }
 
-/* Seals what the call itself writes: it changes in order, after earlier copies out of it. */
+/* Called before a copy to the host: compares, for the last time, sources of earlier copies in the
+ * memory that it writes. A later comparison would take the copy's write for the program's. */
 static void seal_target(const struct copy *copy)
 {
     const struct sc_copy_side *written = &copy->sides.dst;
@@ -141,7 +153,9 @@ static void seal_target(const struct copy *copy)
         sc_issue_seal(copy->call, written->shape.address, sc_shape_hull_bytes(&written->shape));
 }
 
-/* Begins the uses of device memory on the legacy stream, or on the thread's own default stream. */
+/* Called before the driver's call, if device memory is watched: remembers on which stream the
+ * copy's uses of device memory are to be noted. Those of a copy for which the host does not wait
+ * are judged here, and healed by a wait of the stream; judge_uses has judged the others. */
 static void begin_uses(struct copy *copy, struct sc_stream_record *stream)
 {
     if (!sc_track_watches_device(&sc_track) || is_serialized(copy))
@@ -152,7 +166,9 @@ static void begin_uses(struct copy *copy, struct sc_stream_record *stream)
         sc_device_uses_judge(&uses, copy->call, stream, SC_HEALED_BY_EDGE);
 }
 
-/* Notes, for the thread's captures, a copy that runs beside them. */
+/* Notes a copy that this thread has made while it captures: it runs at once and is no part of the
+ * graph, which may need it (SC305). Nothing is noted while nobody captures, or if the driver has
+ * refused the copy. */
 static void note_beside(const struct copy *copy, bool is_detour, CUresult result)
 {
     if (!sc_beside_needs_calls() || !copy->on || result != CUDA_SUCCESS)
@@ -161,7 +177,8 @@ static void note_beside(const struct copy *copy, bool is_detour, CUresult result
     sc_beside_uses_note_issued(copy->call, copy->on, &uses, /*is_async=*/false, is_detour);
 }
 
-/* Begins a copy for which the host does not wait. */
+/* Called before a copy for which the host does not wait, such as one within the device: begins it
+ * as a call on its stream, and notes its time. */
 static void begin_device_work(struct sc_sync *sync, struct sc_stream_record *stream)
 {
     sc_unfinished_legacy(stream);
@@ -169,7 +186,9 @@ static void begin_device_work(struct sc_sync *sync, struct sc_stream_record *str
     sc_marks_note_tail(stream);
 }
 
-/* Begins the copy on the thread's default stream. */
+/* Called before the driver's call, if no detour is made: begins the copy on the default stream.
+ * What follows depends on whether the host waits in the call: then all earlier work of the stream
+ * will be known done. An empty copy is no work. */
 static void begin_call(struct copy *copy)
 {
     struct sc_stream_record *stream = copy->sides.is_empty ? NULL : default_stream(copy);
@@ -186,8 +205,9 @@ static void begin_call(struct copy *copy)
     }
 }
 
-/* Begins the copy on the private stream of a detour, which waits for all that the legacy stream
- * would wait for. The copy was judged as one on the legacy stream. */
+/* Begins a copy that is made on a private stream, since a blocking stream captures (a detour). The
+ * private stream comes after all that the legacy stream would wait for, so the copy was judged as
+ * one on the legacy stream. */
 static void begin_in_detour(struct copy *copy, CUstream handle)
 {
     struct sc_stream_record *stream = sc_streams_find(handle, /*per_thread=*/false);
@@ -198,8 +218,9 @@ static void begin_in_detour(struct copy *copy, CUstream handle)
     copy->on = stream;
 }
 
-/* Finds the contexts of the two devices between which the copy is made. Returns false if it is not
- * between two devices. */
+/* Finds the contexts of the two devices between which a copy by addresses is made. Returns false if
+ * it is not between two devices: a memset, a peer copy (which names its contexts), a copy with host
+ * memory or an array, or one within a device. */
 static bool find_devices(const struct copy *copy, struct sc_context *homes[2])
 {
     const struct sc_copy_sides *sides = &copy->sides;
@@ -211,10 +232,10 @@ static bool find_devices(const struct copy *copy, struct sc_context *homes[2])
     return homes[1] && homes[0]->device != homes[1]->device;
 }
 
-/* Orders a copy between two devices after the work of both legacy streams, of which it is work
- * (docs/driver.md, Two devices). For a copy on a thread's own default stream the order is not
- * known. While a stream captures, the copy may be made in a private stream, which has no such
- * order. */
+/* Called before a copy, for one between two devices: notes that it comes after the work of the
+ * legacy streams of both, as the driver makes it work of both (docs/driver.md, Two devices). For a
+ * copy on a thread's own default stream that order is not known, and neither while a stream
+ * captures, when the copy may be made on a private stream: then nothing is judged (`is_unsure`). */
 static void join_other_devices(struct copy *copy)
 {
     struct sc_context *homes[2];
@@ -232,7 +253,8 @@ static void join_other_devices(struct copy *copy)
     }
 }
 
-/* Records an event on the context's legacy stream. Returns NULL if that is not possible. */
+/* Records an event of the library's on the context's legacy stream, and returns it; NULL: the
+ * context has ended, or the driver refuses. The caller destroys it. */
 static CUevent record_in_legacy(struct sc_context *context)
 {
     CUevent event = NULL;
@@ -244,8 +266,9 @@ static CUevent record_in_legacy(struct sc_context *context)
     return event;
 }
 
-/* Makes the order true, by events, that join_other_devices has noted: the driver has refused the
- * copy. */
+/* Called if the driver has refused a copy between two devices: join_other_devices has noted an
+ * order that the copy would have made. Makes it true, by a wait for an event, since what was noted
+ * cannot be taken back. While a stream captures, such calls could break the capture. */
 static void add_join_events(const struct copy *copy)
 {
     for (unsigned i = 0; i < 2; i++) {
@@ -260,8 +283,9 @@ static void add_join_events(const struct copy *copy)
     }
 }
 
-/* Begins the call. Returns true if a blocking stream captures: then the caller makes the copy by
- * the asynchronous function on the private stream copy->stream, and ends it by end_in_detour. */
+/* Called before the driver's call: judges the copy and begins it. Returns true if a blocking stream
+ * captures, so that a copy on the legacy stream would break the capture: the caller then makes it
+ * by the asynchronous function on the private stream copy->stream, and ends it by end_in_detour. */
 static bool begin_copy_or_detour(struct copy *copy)
 {
     uint64_t doubts_before = sc_doubts_raised();
@@ -281,8 +305,8 @@ static bool begin_copy_or_detour(struct copy *copy)
     return is_moved;
 }
 
-/* Ends a copy that was made by the asynchronous function: waits for it, as the synchronous one
- * does. */
+/* Ends a copy that was made by the asynchronous function on a private stream (a detour): waits for
+ * it, since the program has called a synchronous function. Returns what the program gets. */
 static CUresult end_in_detour(struct copy *copy, CUresult result)
 {
     CUresult waited = result == CUDA_SUCCESS ? sc_sync_stream(copy->call, copy->stream) : result;
@@ -290,8 +314,9 @@ static CUresult end_in_detour(struct copy *copy, CUresult result)
     return sc_detour_end(&copy->detour, sc_wrap_check_answer(copy->call, waited));
 }
 
-/* Adds the copy to the history. Its number there is that of a later operation if the host has not
- * waited for the copy, else 0: it is done. */
+/* Adds an accepted copy to the history, from which the post-mortem of a lost context is written.
+ * Its number there is 0 if the host has waited for it, as it is done; else that of the stream's
+ * next operation, before which it is done. */
 static void note_in_history(const struct copy *copy)
 {
     const struct sc_copy_sides *sides = &copy->sides;
@@ -305,12 +330,15 @@ static void note_in_history(const struct copy *copy)
                        });
 }
 
+/* Is it a peer copy between two contexts that are known, whose work it orders? */
 static bool orders_contexts(const struct copy *copy)
 {
     return copy->sides.ordered_contexts[0] || copy->sides.ordered_contexts[1];
 }
 
-/* Forgets uses of device memory in the contexts that a peer copy orders, and in the current one. */
+/* Called behind a peer copy: later work in the two contexts comes after all earlier work there, so
+ * what is remembered of uses of device memory there, and in the current context, can conflict with
+ * nothing any more and is forgotten. */
 static void order_contexts(const struct copy *copy)
 {
     const struct sc_context *current = sc_contexts_current();
@@ -322,7 +350,9 @@ static void order_contexts(const struct copy *copy)
     SC_TRACKED(sc_device_forget_of_contexts(track.inflight, contexts, 3));
 }
 
-/* Records what the copy did, when the driver has answered. */
+/* Called when the driver has answered a copy on the default stream. Of an accepted one, records its
+ * uses of device memory (unless they are done within the call), that the legacy streams of two
+ * devices come after it, and what a peer copy orders. Returns what the program gets. */
 static CUresult end_call(struct copy *copy, CUresult result)
 {
     uint64_t place = sc_order_place(&copy->sync.ordered);
@@ -348,14 +378,16 @@ static CUresult end_call(struct copy *copy, CUresult result)
     return answer;
 }
 
+/* Returns the two sides of a copy of so many bytes. */
 static struct sc_copy_sides sides_of(struct sc_copy_side dst, struct sc_copy_side src, size_t bytes)
 {
     return (struct sc_copy_sides){.src = src, .dst = dst, .is_empty = bytes == 0};
 }
 
-/* Marks the sides as those of a peer copy, and names the contexts that it orders. Within one
- * context such a copy does not wait for non-blocking streams, although its contract says so
- * (docs/driver.md, Synchronous copies): then it counts as ordering nothing. */
+/* Returns the sides as those of a peer copy, with the contexts whose work it orders, which matter
+ * only where device memory is watched. Within one context such a copy does not wait for
+ * non-blocking streams, although its contract says so (docs/driver.md, Synchronous copies): it
+ * orders nothing. */
 static struct sc_copy_sides as_peer_copy(struct sc_copy_sides sides, CUcontext dst, CUcontext src)
 {
     sides.is_serialized = true;
@@ -367,7 +399,8 @@ static struct sc_copy_sides as_peer_copy(struct sc_copy_sides sides, CUcontext d
     return sides;
 }
 
-/* Returns the sides of a memset. */
+/* Returns the sides of a memset, which has no source. `fill`: its value as a word of four bytes
+ * (sc_device_use_fill). */
 static struct sc_copy_sides fill_sides(CUdeviceptr dst, size_t pitch, size_t width_bytes,
                                        size_t rows, uint32_t fill)
 {
@@ -383,8 +416,8 @@ static struct sc_copy_sides fill_sides(CUdeviceptr dst, size_t pitch, size_t wid
     return sides;
 }
 
-/* Makes a copy with an array, by the only asynchronous function that copies between arrays and
- * device addresses: the 2D copy. */
+/* Makes a copy with CUDA arrays on a private stream (a detour). The driver has no asynchronous
+ * counterpart of the synchronous functions for arrays but the 2D copy, of one row here. */
 static CUresult copy_2d_async(CUmemorytype dst_type, CUdeviceptr dst, CUarray dst_array,
                               size_t dst_x, CUmemorytype src_type, CUdeviceptr src,
                               CUarray src_array, size_t src_x, size_t bytes, CUstream stream)
@@ -404,6 +437,7 @@ static CUresult copy_2d_async(CUmemorytype dst_type, CUdeviceptr dst, CUarray ds
     return sc_real.cuMemcpy2DAsync_v2(&copy, stream);
 }
 
+/* Stands in for cuMemcpyDtoA on a private stream: device memory to an array. */
 static CUresult dtoa_async(CUarray dst, size_t offset, CUdeviceptr src, size_t bytes,
                            CUstream stream)
 {
@@ -411,6 +445,7 @@ static CUresult dtoa_async(CUarray dst, size_t offset, CUdeviceptr src, size_t b
                          bytes, stream);
 }
 
+/* Stands in for cuMemcpyAtoD on a private stream: an array to device memory. */
 static CUresult atod_async(CUdeviceptr dst, CUarray src, size_t offset, size_t bytes,
                            CUstream stream)
 {
@@ -418,6 +453,7 @@ static CUresult atod_async(CUdeviceptr dst, CUarray src, size_t offset, size_t b
                          bytes, stream);
 }
 
+/* Stands in for cuMemcpyAtoA on a private stream: an array to an array. */
 static CUresult atoa_async(CUarray dst, size_t dst_offset, CUarray src, size_t src_offset,
                            size_t bytes, CUstream stream)
 {

@@ -29,6 +29,9 @@
 
 #include "common/poison.h"
 
+/* Adds work other than a copy to the stream's history, from which the post-mortem of a lost context
+ * is written: the call and its time, and no memory. `number`: that of the stream's operation with
+ * which the work is done. */
 void sc_work_add_history(const struct sc_call *call, const struct sc_stream_record *stream,
                          uint64_t number, uint64_t ticks)
 {
@@ -36,7 +39,8 @@ void sc_work_add_history(const struct sc_call *call, const struct sc_stream_reco
                        (struct sc_history_entry){.direction = SC_NO_DIRECTION});
 }
 
-/* Notes work that may write host memory, a kernel or a host function. Returns the time. */
+/* Notes, by its time, work that may write the source of a later copy on the stream: a kernel, or
+ * work of the host such as a host function. Returns that time. */
 static uint64_t note_may_write(const struct sc_work *work, struct sc_stream_record *stream,
                                uint64_t at_least)
 {
@@ -44,15 +48,17 @@ static uint64_t note_may_write(const struct sc_work *work, struct sc_stream_reco
                                           : sc_unfinished_host_work(stream);
 }
 
-/* Returns the time that the history is to have of work that has been issued. Returns 0 if it has
- * none. */
+/* Returns the present time for the history, or 0 if there is no history (option postmortem): then
+ * the clock is not read. */
 static inline uint64_t time_of_issue(void)
 {
     return sc_options.postmortem ? sc_ticks() : 0;
 }
 
-/* Compares sources in managed memory for the last time, since the work may write any of them.
- * `in_order` false: the order of the work is not known, and no such source is compared any more. */
+/* Called before work that may write anywhere in managed memory: compares, for the last time,
+ * sources of earlier copies there, and reports those that the program has changed. Later their
+ * change may be the work's. `in_order` false: it is not known which copies the work comes after, so
+ * none of these sources is compared any more. */
 static __attribute__((noinline)) void seal_managed(const struct sc_call *call,
                                                    const struct sc_stream_record *stream,
                                                    const struct sc_point *after, bool in_order)
@@ -64,7 +70,8 @@ static __attribute__((noinline)) void seal_managed(const struct sc_call *call,
         sc_hazards_report_overwritten(&overwritten, SC_CULPRIT_OF(call));
 }
 
-/* Mostly no operation in flight reads managed memory: one load tells. */
+/* Called before a launch that may write anywhere in managed memory: compares sources there for the
+ * last time (seal_managed). Mostly no operation in flight reads managed memory: one load tells. */
 void sc_work_may_write(const struct sc_call *call, struct sc_stream_record *stream,
                        const struct sc_point *after, bool in_order)
 {
@@ -72,7 +79,9 @@ void sc_work_may_write(const struct sc_call *call, struct sc_stream_record *stre
         seal_managed(call, stream, after, in_order);
 }
 
-/* Returns how near to the work a mark has to be (sc_marks_before_work). */
+/* Returns which operations need a mark before such work (sc_marks_before_work): an event behind
+ * them, by which their completion is learnt. Work that tells the host something unseen needs most.
+ */
 static enum sc_before mark_wanted_before(unsigned kind)
 {
     if (kind & SC_WORK_SIGNALS)
@@ -80,8 +89,10 @@ static enum sc_before mark_wanted_before(unsigned kind)
     return kind & SC_WORK_OF_DEVICE ? SC_BEFORE_DEVICE_WORK : SC_BEFORE_WORK;
 }
 
-/* Notes, before a call that issues work other than a copy, what that work may do (`kind`), and
- * begins the call on its stream. */
+/* Called before the driver's call that issues work other than a copy: notes what that work may do
+ * (`kind`, SC_WORK_*), and begins the call on its stream. On a stream that captures nothing runs
+ * now, so nothing is noted (`work->stream` NULL). Host functions are left out where managed sources
+ * are compared: a kernel (MAY_WRITE without TELLS) writes those. */
 void sc_work_begin(struct sc_work *work, const struct sc_call *call, CUstream handle, unsigned kind)
 {
     sc_thread_stack_learn();
@@ -113,7 +124,9 @@ void sc_work_begin(struct sc_work *work, const struct sc_call *call, CUstream ha
     work->stream = stream;
 }
 
-/* Notes the work once more, as before the call: the driver has it only now. */
+/* Called when the driver has answered: notes the work once more, as before the call. A wait of
+ * another thread for the stream, in between, would else seem to cover it, although the driver has
+ * the work only now. Accepted work is added to the history. Returns `result`. */
 CUresult sc_work_end(struct sc_work *work, CUresult result)
 {
     if (!work->stream)
@@ -140,6 +153,8 @@ CUresult sc_work_end(struct sc_work *work, CUresult result)
     return result;
 }
 
+/* Notes the time of a kernel that goes the quick way: on a non-blocking stream for that stream
+ * alone, else also for the streams that come after it. Returns the time. */
 SC_INLINED uint64_t note_simple_work(struct sc_stream_record *stream, uint64_t at_least)
 {
     return sc_likely(stream->kind == SC_STREAM_NONBLOCKING)
@@ -147,8 +162,10 @@ SC_INLINED uint64_t note_simple_work(struct sc_stream_record *stream, uint64_t a
                : sc_unfinished_queued_work(stream, at_least);
 }
 
-/* Returns NULL also if a mark is needed before the work, or if sources in managed memory are in
- * flight, which the work may write. */
+/* Called before the driver's call of a kernel launch: if the launch merely has to be noted as work
+ * of its stream, notes it and returns the stream. NULL: the general way is needed, since the stream
+ * waits for another one, a mark is due before the kernel, or copies in flight read managed memory,
+ * which the kernel may write. */
 struct sc_stream_record *sc_work_begin_simple_launch(enum sc_simplicity least, CUstream handle,
                                                      bool per_thread)
 {
@@ -162,7 +179,9 @@ struct sc_stream_record *sc_work_begin_simple_launch(enum sc_simplicity least, C
     return stream;
 }
 
-/* Ends a launch that sc_work_begin_simple_launch has begun. */
+/* Called when the driver has answered a launch that sc_work_begin_simple_launch has begun: notes it
+ * once more, as a wait of another thread may have begun meanwhile, and adds it to the history; or
+ * reports a refusal because of a capture. */
 void sc_work_end_simple_launch(const char *api, void *site, bool per_thread,
                                struct sc_stream_record *stream, CUresult result)
 {
@@ -174,9 +193,10 @@ void sc_work_end_simple_launch(const char *api, void *site, bool per_thread,
                            (struct sc_history_entry){.direction = SC_NO_DIRECTION});
 }
 
-/* Notes, before a free on a legacy stream, that the stream gets work. Returns the stream, or NULL,
- * having done nothing, if the stream or the process is not simple, or an operation on host memory
- * has no mark yet. */
+/* Called before a free in the order of the legacy stream: notes that the stream gets work, and
+ * returns it, if nothing else has to be done. NULL, having done nothing: the general way is needed,
+ * since the stream waits for another one, or an operation on host memory has no mark behind it yet.
+ */
 struct sc_stream_record *sc_work_begin_legacy_free(enum sc_simplicity least, CUstream handle,
                                                    bool per_thread)
 {

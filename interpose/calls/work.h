@@ -44,7 +44,8 @@ enum {
     SC_WORK_FUNCTION = SC_WORK_MAY_WRITE | SC_WORK_TELLS,
 };
 
-/* Begin and end work around the driver's call. sc_work_end returns `result`. */
+/* One call that issues such work, from before the driver's call. sc_work_begin is called before
+ * that call, and sc_work_end, which returns `result`, after it. */
 struct sc_work {
     const struct sc_call *call;
     struct sc_stream_record *stream; /* NULL: nothing is noted */
@@ -66,8 +67,8 @@ struct sc_stream_record *sc_work_begin_simple_launch(enum sc_simplicity least, C
 void sc_work_end_simple_launch(const char *api, void *site, bool per_thread,
                                struct sc_stream_record *stream, CUresult result);
 
-/* The quick way for a free in the order of the legacy stream. Such a free changes no memory, so it
- * is not noted as work. Returns the stream; NULL: the slow way is needed. */
+/* The quick way for a free in the order of the legacy stream. Such a free writes no memory, so it
+ * is not noted as work that may. Returns the stream; NULL: the slow way is needed. */
 struct sc_stream_record *sc_work_begin_legacy_free(enum sc_simplicity least, CUstream stream,
                                                    bool per_thread);
 

@@ -31,8 +31,9 @@
 
 #include "common/poison.h"
 
-/* READ_CHECKS_MAX: after so many operations that are held against the watched memory, it is watched
- * no more. */
+/* READ_CHECKS_MAX: after so many operations that were compared with the watched memory, it is
+ * watched no more. A program that never launches a graph again would pay for that in each
+ * operation. */
 enum { OPEN_MAX = 64, READ_CHECKS_MAX = 16384 };
 
 _Atomic unsigned sc_beside_needs, sc_beside_graphs;
@@ -59,23 +60,27 @@ static unsigned read_checks;          /* since memory was last added */
 /* What the last capture used, for the next one, since its pages are there; or NULL. */
 static struct sc_left_out *_Atomic spare_left_out;
 
+/* Has this thread begun a capture that is still open, as far as is known? */
 bool sc_beside_is_own(void)
 {
     return own_count != 0;
 }
 
+/* Is any memory watched, after a capture, that launches of its graph should write or read? */
 bool sc_beside_is_watching(void)
 {
     return atomic_load_explicit(&frozen_count, memory_order_relaxed) != 0;
 }
 
+/* Counts work beside captures on which no verdict is given, for the summary. */
 static void count_unjudged(uint64_t count)
 {
     sc_no_verdicts_add(sc_track_parts.no_verdicts, SC_NO_VERDICT_OPERATIONS, SC_NO_VERDICT_CAPTURE,
                        count);
 }
 
-/* Updates the counts that other functions read without the lock, and releases the lock. */
+/* Ends a BESIDE_LOCKED block: updates the counts that other functions read without the lock, and
+ * releases the lock. */
 static void unlock_beside(pthread_mutex_t *const *lock) SC_UNFOLLOWED
 {
     SC_ASSERT_HELD(&beside_lock);
@@ -96,7 +101,8 @@ static void unlock_beside(pthread_mutex_t *const *lock) SC_UNFOLLOWED
 
 /* ---- captures ---- */
 
-/* Returns a record for a new capture: one that is kept, or a new one. */
+/* Returns an empty record of what a capture takes and what runs beside it: the one that the last
+ * capture has left, since its pages are there, or a new one. NULL: no memory. */
 static struct sc_left_out *new_left_out(void)
 {
     struct sc_left_out *left_out = atomic_exchange(&spare_left_out, NULL);
@@ -105,15 +111,17 @@ static struct sc_left_out *new_left_out(void)
     return left_out ? left_out : sc_left_out_new();
 }
 
-/* Keeps the record for the next capture, in place of one that is kept. NULL does nothing. */
+/* Keeps the record of a capture that is over for the next one, and frees the one that was kept
+ * before. NULL does nothing. */
 static void keep_or_free(struct sc_left_out *left_out)
 {
     if (left_out)
         sc_left_out_free(atomic_exchange(&spare_left_out, left_out));
 }
 
-/* Copies into the capture's record what the thread has allocated since another of its captures
- * began that is still open: that memory is being set up for both. */
+/* Copies into the record of a capture that begins what the thread has allocated since another of
+ * its captures began that is still open: such memory is being set up, and work on it beside the
+ * captures is not reported. */
 static void share_allocations(const struct open_capture *capture) SC_REQUIRES(beside_lock)
 {
     for (unsigned i = 0; i < capture_count; i++)
@@ -121,7 +129,7 @@ static void share_allocations(const struct open_capture *capture) SC_REQUIRES(be
             sc_left_out_share_allocations(capture->left_out, captures[i].left_out);
 }
 
-/* Adds an open capture. Returns false if there are too many. */
+/* Adds a capture to the list of those that are watched. Returns false if there are too many. */
 static bool add_capture(const struct open_capture *capture)
 {
     BESIDE_LOCKED();
@@ -134,15 +142,18 @@ static bool add_capture(const struct open_capture *capture)
     return fits;
 }
 
-/* Notes that the graph does something that was not captured (a node was added by hand), so that it
- * is not known what its launches use. */
+/* Notes in a capture's record that the graph does something that nobody has seen captured, such as
+ * a node that was added by hand. It is not known then what launches use, so less is reported. */
 static void note_unknown_nodes(struct sc_left_out *left_out)
 {
     sc_left_out_note_captured(left_out, &(struct sc_hazard_copy){0},
                               &(struct sc_left_out_op){.is_partly_known = true});
 }
 
-/* Prepares a record of what the thread does from now on, in this capture and beside it. */
+/* Called when this thread has begun a capture: prepares a record of what it does from now on, in
+ * the capture and beside it. `graph` 0: it is not known what is captured. In a replay (of a call
+ * that came through no wrapper) the capture is not watched, since other calls may have passed by as
+ * well. */
 void sc_beside_note_begun(const struct sc_stream_record *stream, uintptr_t graph, bool has_nodes)
 {
     SC_KEEP_ERRNO();
@@ -162,8 +173,8 @@ void sc_beside_note_begun(const struct sc_stream_record *stream, uintptr_t graph
     }
 }
 
-/* Removes the capture that began on the stream from the list, and returns it. Its left_out is NULL
- * if there is none. */
+/* Removes the capture that began on the stream from the list of those that are watched, and returns
+ * it. `left_out` NULL in what is returned: there is none. */
 static struct open_capture take_capture(const struct sc_stream_record *stream)
 {
     struct open_capture taken = {0};
@@ -179,6 +190,8 @@ static struct open_capture take_capture(const struct sc_stream_record *stream)
     return taken;
 }
 
+/* Called when a capture is over in whatever way: drops its record, if it is still in the list.
+ * Nothing is reported of a capture that fails, since there is no graph. */
 void sc_beside_drop_capture(const struct sc_stream_record *stream)
 {
     SC_KEEP_ERRNO();
@@ -188,7 +201,7 @@ void sc_beside_drop_capture(const struct sc_stream_record *stream)
 
 /* ---- operations ---- */
 
-/* Describes the operation as a hazard's copy. */
+/* Returns what a report says of the operation: the call, its stream, thread, time and stack. */
 static struct sc_hazard_copy describe_copy(const struct sc_beside_op *op)
 {
     return (struct sc_hazard_copy){
@@ -202,7 +215,10 @@ static struct sc_hazard_copy describe_copy(const struct sc_beside_op *op)
     };
 }
 
-/* Notes an operation that the capture has taken: the graph will repeat it. */
+/* Called when a capture of this thread has taken an operation into `graph`: notes what the graph's
+ * launches will do with device memory. After a replay (of a call that came through no wrapper)
+ * nothing is concluded any more: allocations among such calls would be missed. `is_first`: the
+ * capture began on the operation's stream, and did not merely spread to it. */
 void sc_beside_note_captured(const struct sc_beside_op *op, uintptr_t graph)
 {
     SC_KEEP_ERRNO();
@@ -223,7 +239,9 @@ void sc_beside_note_captured(const struct sc_beside_op *op, uintptr_t graph)
     }
 }
 
-/* Describes work beside a capture as the event of the hazard that it may turn out to be. */
+/* Returns the hazard that an operation beside a capture may turn out to be (SC305), with the
+ * operation as its event. `names_legacy`: an asynchronous call on the legacy stream may be meant to
+ * run once, so that the report is an advisory. */
 static struct sc_hazard describe_beside(const struct sc_beside_op *op)
 {
     struct sc_culprit culprit = {op->call->api, op->call->site, NULL};
@@ -239,7 +257,7 @@ static struct sc_hazard describe_beside(const struct sc_beside_op *op)
     return hazard;
 }
 
-/* Notes work of the thread that ran beside its captures. */
+/* Notes, for each open capture of this thread, an operation that has run at once beside it. */
 static void note_issued_beside(const struct sc_beside_op *op)
 {
     struct sc_hazard what = describe_beside(op);
@@ -249,8 +267,11 @@ static void note_issued_beside(const struct sc_beside_op *op)
             sc_left_out_note_beside(captures[i].left_out, &what, &op->does);
 }
 
-/* Compares the operation's uses with the watched memory. Returns true if the operation reads what a
- * launch should have written: then fills in `hazard`. */
+/* Compares an operation, of any thread, with the memory that is watched after captures. What it may
+ * have written is watched no more. Returns true if it copies to the host what a launch should have
+ * written, and has not: then fills in `hazard`. A kernel may write anywhere (address 0), so it ends
+ * the wait for memory that no captured work uses. After too many operations nothing is watched any
+ * more. */
 static bool check_reads(const struct sc_beside_op *op, struct sc_hazard *hazard)
 {
     const struct sc_left_out_op *does = &op->does;
@@ -271,7 +292,8 @@ static bool check_reads(const struct sc_beside_op *op, struct sc_hazard *hazard)
     return found;
 }
 
-/* Reports that the operation has read what a launch should have written. */
+/* Reports that the operation has copied to the host what a launch of a graph should have written.
+ */
 static void report_read(const struct sc_beside_op *op, struct sc_hazard *hazard)
 {
     int device = hazard->copy.device;
@@ -284,8 +306,10 @@ static void report_read(const struct sc_beside_op *op, struct sc_hazard *hazard)
     sc_reaper_report(hazard);
 }
 
-/* Notes work that was issued beside captures. It may write what a captured operation reads, or read
- * what only a launch will write. */
+/* Called for an operation that runs at once, on any thread: it may show that memory which is
+ * watched should have been written, and if this thread captures, it is noted as work beside the
+ * capture. A detour (made on a private stream because of the capture) is reported already, and left
+ * out. */
 void sc_beside_note_issued(const struct sc_beside_op *op)
 {
     SC_KEEP_ERRNO();
@@ -300,7 +324,9 @@ void sc_beside_note_issued(const struct sc_beside_op *op)
         note_issued_beside(op);
 }
 
-/* Forgets what was noted for these addresses, since the memory is new. */
+/* Called behind an allocation: what was noted for these addresses was of other memory. Memory that
+ * is allocated during a capture is being set up, so work on it beside the capture is not reported.
+ */
 void sc_beside_note_allocated(uintptr_t address, size_t size_bytes)
 {
     BESIDE_LOCKED();
@@ -312,8 +338,9 @@ void sc_beside_note_allocated(uintptr_t address, size_t size_bytes)
                                 });
 }
 
-/* Notes work beside captures of which nothing is known. What the captured graphs do counts as
- * unknown as well, since later captured work may read what this work has written. */
+/* Called for work of this thread beside its captures of which it is not known what it writes. Later
+ * captured work may read what this work has written, so for the rest of these captures what the
+ * graphs use counts as unknown; and no memory is watched any more. */
 void sc_beside_note_unknown_write(void)
 {
     BESIDE_LOCKED();
@@ -323,8 +350,8 @@ void sc_beside_note_unknown_write(void)
     sc_frozen_forget(&frozen);
 }
 
-/* Handles that end with a context may be given to other graphs: nothing that is known of graphs
- * holds any longer. */
+/* Called when a context has ended. The driver may give the handles of its graphs to other graphs,
+ * so nothing that is known of graphs holds any longer. */
 void sc_beside_forget_graphs(void)
 {
     sc_beside_note_unknown_write();
@@ -333,8 +360,8 @@ void sc_beside_forget_graphs(void)
 
 /* ---- verdicts ---- */
 
-/* Describes the hazard that captured work may read what only work beside the capture has written.
- */
+/* Returns the hazard that a finding stands for: captured work uses memory that only work beside the
+ * capture has written, or the other way round. Such a hazard is no advisory. */
 static struct sc_hazard describe_found(const struct sc_left_out_finding *finding)
 {
     const struct sc_shape *bytes = &finding->captured_use->shape;
@@ -347,16 +374,18 @@ static struct sc_hazard describe_found(const struct sc_left_out_finding *finding
     return hazard;
 }
 
-/* Returns the memory to watch: all that the captured work uses. A captured kernel is known by one
- * byte only, which its parameter names: then what the work beside it uses. */
+/* Returns the bytes of a finding that are reported and watched: those that the captured work uses.
+ * Of a captured kernel only one byte is known, which its parameter names; then, or if no captured
+ * work uses the memory, those that the work beside the capture uses. */
 static const struct sc_device_use *watched_memory(const struct sc_left_out_finding *finding)
 {
     bool is_used = finding->captured && finding->captured_use->access != SC_DEVICE_NAMES;
     return is_used ? finding->captured_use : finding->use;
 }
 
-/* Watches the finding's memory: later launches and reads show whether the work beside the capture
- * was a hazard. */
+/* Has the memory of a finding watched, with the hazard to report: only later launches of the graph,
+ * or copies to the host, show whether the work beside the capture was a mistake. If there is no
+ * room, the finding counts as not judged. */
 static void watch_memory(const struct sc_left_out_finding *finding, const struct sc_hazard *hazard,
                          uintptr_t graph)
 {
@@ -374,8 +403,10 @@ static void watch_memory(const struct sc_left_out_finding *finding, const struct
     read_checks = 0;
 }
 
-/* Judges work on memory that no captured work uses. Nothing can be concluded yet, so the memory may
- * be watched. */
+/* Judges a finding of work beside a capture on memory that no captured work uses. Nothing can be
+ * concluded yet. The memory is watched only if the work named the legacy stream (may_be_meant: it
+ * may have been meant for the capture) and no later work of the thread may use the memory (is_met).
+ */
 static void judge_unused(const struct open_capture *capture,
                          const struct sc_left_out_finding *finding)
 {
@@ -389,8 +420,11 @@ static void judge_unused(const struct open_capture *capture,
         watch_memory(finding, &hazard, capture->graph);
 }
 
-/* Judges one finding. Skips work of a library itself: a library that sets itself up beside the
- * capture would have done the same before it. */
+/* Called for each piece of work beside a capture that its graph may lack. Work that a library does
+ * for itself (by its stack) is left out: it would have done the same before the capture. If
+ * captured work writes the memory, the work beside it has read too early, which is reported at
+ * once. If it reads the memory, that is a mistake only if a second launch reads the same again: the
+ * memory is watched. */
 static void judge_finding(void *context, const struct sc_left_out_finding *finding)
 {
     const struct open_capture *capture = context;
@@ -411,14 +445,16 @@ static void judge_finding(void *context, const struct sc_left_out_finding *findi
         watch_memory(finding, &hazard, capture->graph);
 }
 
+/* Asks the driver how many nodes the graph has. Returns false if it does not say. */
 static bool count_nodes(uintptr_t graph, size_t *count)
 {
     return sc_real.cuGraphGetNodes &&
            sc_real.cuGraphGetNodes((CUgraph)graph, NULL, count) == CUDA_SUCCESS;
 }
 
-/* Notes what launches of the graph write. That is unknown if the graph has nodes that were not
- * seen. Not inlined, so that its local variables are not on the stack while the driver is asked. */
+/* Called when a capture has ended: notes what launches of its graph write, so that they do not hide
+ * what other graphs lack. It is unknown if the graph has more nodes (`count`) than were seen
+ * captured. Not inlined, so that its locals do not stand on the stack while the driver is asked. */
 static __attribute__((noinline)) void note_graph_writes(const struct open_capture *capture,
                                                         bool is_counted, size_t count)
 {
@@ -428,7 +464,8 @@ static __attribute__((noinline)) void note_graph_writes(const struct open_captur
     sc_graph_writes_set(&frozen.writes, capture->graph, is_known ? &write : NULL);
 }
 
-/* Judges what the graph lacks, when the capture has ended. */
+/* Called when the driver has successfully ended the capture that began on the stream: only now is
+ * there a graph. Judges which work beside the capture the graph lacks. */
 void sc_beside_note_ended(const struct sc_stream_record *stream)
 {
     SC_KEEP_ERRNO();
@@ -447,50 +484,58 @@ void sc_beside_note_ended(const struct sc_stream_record *stream)
 
 /* ---- graphs ---- */
 
+/* Called when an exec was made from a captured graph, or updated by one: its launches read and
+ * write what the graph's do. */
 void sc_beside_note_instantiated(uintptr_t graph, uintptr_t exec)
 {
     BESIDE_LOCKED();
     sc_frozen_note_instantiated(&frozen, graph, exec);
 }
 
+/* Called before a graph or exec is destroyed, and when an exec was changed: what is known of its
+ * launches does not hold any more. */
 void sc_beside_forget_handle(uintptr_t handle)
 {
     BESIDE_LOCKED();
     sc_frozen_forget_handle(&frozen, handle);
 }
 
-/* Notes that a node was added of which nobody knows what it does. */
+/* Called when a node was added to a graph by hand, of which it is not known what it does. Execs
+ * that were made before stay as they are, and so does what is known of them. */
 void sc_beside_note_node_added(uintptr_t graph)
 {
     BESIDE_LOCKED();
     for (unsigned i = 0; i < capture_count; i++)
         if (captures[i].graph == graph)
             note_unknown_nodes(captures[i].left_out);
-    sc_frozen_forget_handle(&frozen, graph); /* execs that were made before stay as they are */
+    sc_frozen_forget_handle(&frozen, graph);
 }
 
+/* Called when a node of some graph was changed or destroyed: it is not known of which. */
 void sc_beside_note_node_changed(void)
 {
     BESIDE_LOCKED();
     sc_frozen_note_changed(&frozen);
 }
 
+/* Notes a launch of the exec by this thread: it reads memory that is watched, or may write it. */
 static void note_launch(uintptr_t exec)
 {
     BESIDE_LOCKED();
     sc_frozen_note_launch(&frozen, exec, sc_thread_id());
 }
 
-/* Takes a hazard that was found under the lock, to be reported without it. Returns false if there
- * is none. */
+/* Stores the next hazard that a launch has shown, to be reported without the lock, and drops it
+ * from the list. Returns false if there is none. */
 static bool take_hazard(struct sc_hazard *hazard)
 {
     BESIDE_LOCKED();
     return sc_frozen_take_hazard(&frozen, hazard);
 }
 
-/* Reports work that ran beside a capture and that the graph lacks, when a launch reads what that
- * work has left for the second time. */
+/* Called behind a launch: if it is the second one that reads what work beside the graph's capture
+ * has left in memory, nothing has written there since, and the graph lacks that work: reports it. A
+ * replay before the driver's call notes nothing: it runs again behind the call. */
 void sc_beside_note_launched(uintptr_t exec)
 {
     SC_KEEP_ERRNO();

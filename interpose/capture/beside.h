@@ -109,7 +109,9 @@ void sc_beside_note_allocated(uintptr_t address, size_t size_bytes);
 /* Notes that device memory was written at an unknown place: later work in the thread's captures is
  * judged as if it might read there. */
 void sc_beside_note_unknown_write(void);
-/* Forgets the graphs, whose handles have ended with their contexts. */
+
+/* Called when a context has ended, and with it the handles of its graphs: forgets all that is known
+ * of graphs. */
 void sc_beside_forget_graphs(void);
 
 /* ---- graphs, if sc_beside_follows_graphs ---- */
@@ -124,7 +126,8 @@ void sc_beside_forget_handle(uintptr_t handle);
  * longer known what its launches write. */
 void sc_beside_note_node_added(uintptr_t graph);
 
-/* Notes that a node of some graph was changed or destroyed. */
+/* Notes that a node was changed or destroyed. It is not known of which graph, so of none is it
+ * known any more what its launches read and write. */
 void sc_beside_note_node_changed(void);
 
 /* Notes a launch of the exec: reports work beside captures whose result the launch reads. */

@@ -32,17 +32,17 @@ enum { OPEN_MAX = 256 };
 
 _Atomic unsigned sc_captures_count;
 
-/* Captures that are open, the latest last. Captures beyond OPEN_MAX are not known, and calls that
- * break them are not healed. */
+/* Captures that are open, in the order in which they began. Captures beyond OPEN_MAX are not known,
+ * and calls that break them are not healed. */
 static pthread_mutex_t captures_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sc_capture captures[OPEN_MAX] SC_GUARDED_BY(captures_lock);
 
 /* The mode that the program has given the thread, by cuThreadExchangeStreamCaptureMode. */
 static __thread CUstreamCaptureMode thread_mode __attribute__((tls_model("initial-exec")));
 
-/* Events that were last recorded in a capture -> the capture's name. The graph's handle would not
- * do as a name: when a graph is destroyed the driver gives its handle to another one. */
-/* The name of any capture that is not known. */
+/* Events that were last recorded in a capture -> the capture's name, its serial number. The graph's
+ * handle would not do as a name: when a graph is destroyed the driver gives its handle to another
+ * one. unknown_name: that of any capture that is not in the list. */
 static const uint64_t unknown_name = UINT64_MAX;
 static pthread_mutex_t events_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sc_handles captured_events;
@@ -53,6 +53,7 @@ int sc_captures_init(void)
     return sc_handles_init(&captured_events);
 }
 
+/* Returns how many captures are in the list of open ones. */
 static unsigned open_count(void)
 {
     return atomic_load_explicit(&sc_captures_count, memory_order_relaxed);
@@ -60,8 +61,10 @@ static unsigned open_count(void)
 
 /* ---- begin and end ---- */
 
-/* Records a mark (completion event) and a fence after the stream's work: until the capture ends, no
- * event of the library's can be recorded there. */
+/* Called before the stream begins to capture, or joins a capture: records two events behind its
+ * work, since none of the library's can be recorded there until the capture ends. The mark tells
+ * when that work is complete; the fence is what a private stream waits for that stands in for the
+ * legacy stream meanwhile (a detour). A stream that captures already has both. */
 static void mark_before_capture_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock)
 {
     SC_ASSERT_HELD(&stream->lock);
@@ -72,8 +75,8 @@ static void mark_before_capture_locked(struct sc_stream_record *stream) SC_REQUI
         sc_marks_fence_locked(stream);
 }
 
-/* Adds the capture to the list, and returns its name (a serial number). Returns 0 if there is no
- * room. */
+/* Adds the capture to the list of open ones, and returns its name (a serial number). Returns 0 if
+ * there is no room: then the capture is not known. */
 static uint64_t add_capture(struct sc_capture *capture)
 {
     static uint64_t made;
@@ -87,7 +90,9 @@ static uint64_t add_capture(struct sc_capture *capture)
     return capture->name;
 }
 
-/* Notes that a capture is about to begin. The stream's lock stays held until sc_captures_began. */
+/* Called before the driver begins a capture: adds it to the list of open ones, with what a report
+ * says of its begin. The stream's lock stays held until sc_captures_began, so that the library
+ * records no event on the stream meanwhile, which would be captured. */
 uint64_t sc_captures_beginning(struct sc_stream_record *stream, CUstreamCaptureMode mode,
                                bool to_graph, const struct sc_call *call)
 {
@@ -110,7 +115,8 @@ uint64_t sc_captures_beginning(struct sc_stream_record *stream, CUstreamCaptureM
     return add_capture(&capture);
 }
 
-/* Removes a capture from the list of open ones. */
+/* Removes the capture with this index from the list of open ones, and what was noted of work beside
+ * it. The others keep their order. */
 static void remove_locked(unsigned i) SC_REQUIRES(captures_lock)
 {
     SC_ASSERT_HELD(&captures_lock);
@@ -121,7 +127,8 @@ static void remove_locked(unsigned i) SC_REQUIRES(captures_lock)
     atomic_fetch_sub(&sc_captures_count, 1);
 }
 
-/* Returns the index of the capture in the list, or the length of the list. */
+/* Returns the index in the list of the capture with this name (serial number); the length of the
+ * list: it is not there. */
 static unsigned find_locked(uint64_t name) SC_REQUIRES(captures_lock)
 {
     SC_ASSERT_HELD(&captures_lock);
@@ -131,7 +138,9 @@ static unsigned find_locked(uint64_t name) SC_REQUIRES(captures_lock)
     return i;
 }
 
-/* Removes the capture again if the driver has refused to begin it. */
+/* Called when the driver has answered the beginning of a capture, with the stream's lock held,
+ * which it releases: stores which graph the capture adds to, or removes the capture if the driver
+ * has refused. `name` 0: the list had no room for it. */
 void sc_captures_began(struct sc_stream_record *stream, uint64_t name, bool begun)
 {
     SC_ASSERT_HELD(&stream->lock);
@@ -150,8 +159,8 @@ void sc_captures_began(struct sc_stream_record *stream, uint64_t name, bool begu
     pthread_mutex_unlock(&captures_lock);
 }
 
-/* Returns the graph that the stream's capture makes, or 0 if it captures into a graph of the
- * program's. */
+/* Returns the graph that the stream's capture makes, which does not exist any more if the capture
+ * fails; 0: the stream captures nothing, or into a graph of the program's, which stays. */
 uintptr_t sc_captures_own_graph(const struct sc_stream_record *stream)
 {
     uintptr_t graph = 0;
@@ -162,7 +171,7 @@ uintptr_t sc_captures_own_graph(const struct sc_stream_record *stream)
     return graph;
 }
 
-/* Removes the capture that began on the stream. Returns false if there is none. */
+/* Removes the capture that began on the stream from the list. Returns false if there is none. */
 static bool remove_capture(const struct sc_stream_record *stream)
 {
     SC_LOCKED(&captures_lock);
@@ -174,7 +183,9 @@ static bool remove_capture(const struct sc_stream_record *stream)
     return false;
 }
 
-/* Makes the waits that streams have put off because of the capture, if it has ended. */
+/* Called when a capture, or its stream, may have ended. If it has, removes it from the list, and
+ * makes the waits that streams could not make because of it (for operations that were made on a
+ * private stream meanwhile). */
 void sc_captures_ended(struct sc_stream_record *stream)
 {
     SC_KEEP_ERRNO();
@@ -184,8 +195,8 @@ void sc_captures_ended(struct sc_stream_record *stream)
         sc_detours_make_owed_waits();
 }
 
-/* Removes a capture of the context. `graph`: the capture's graph if it ends with the capture, else
- * 0. Returns false if the context has no more captures. */
+/* Removes one capture of the context from the list. *graph: the graph that ends with it; 0: the
+ * program had made the graph. Returns false if the context has no more captures. */
 static bool remove_capture_in(const struct sc_context *context, uintptr_t *graph)
 {
     unsigned i = 0;
@@ -199,7 +210,8 @@ static bool remove_capture_in(const struct sc_context *context, uintptr_t *graph
     return found;
 }
 
-/* Removes the captures of a context that has ended, and their graphs. */
+/* Called when a context has ended: removes its captures, and forgets their graphs and all that is
+ * known of what graphs write, since handles may be given to other graphs. */
 void sc_captures_forget_of_context(const struct sc_context *context)
 {
     uintptr_t graph;
@@ -213,6 +225,8 @@ void sc_captures_forget_of_context(const struct sc_context *context)
         sc_detours_make_owed_waits();
 }
 
+/* Called before the stream waits for an event, by which it may join a capture. While none is open,
+ * it cannot. */
 void sc_captures_note_joining(struct sc_stream_record *stream)
 {
     SC_ASSERT_HELD(&stream->lock);
@@ -220,9 +234,10 @@ void sc_captures_note_joining(struct sc_stream_record *stream)
         mark_before_capture_locked(stream);
 }
 
-/* Returns the latest capture of the context for which `is_better` returns true; else the context's
- * latest. If the context has none: the latest of all, which streams of this context may have
- * joined. */
+/* Finds the capture to name in a report. Returns the latest one of the context for which
+ * `is_better` returns true; else the context's first one; if the context has none, the latest of
+ * all, which streams of this context may have joined; if none is open, a record that says so
+ * little. */
 static struct sc_capture find_capture(const struct sc_context *context,
                                       bool (*is_better)(const struct sc_stream_record *first,
                                                         const void *argument),
@@ -240,30 +255,34 @@ static struct sc_capture find_capture(const struct sc_context *context,
     return found;
 }
 
+/* For find_capture: did the capture begin on a blocking stream? */
 static bool is_blocking(const struct sc_stream_record *first, const void *unused)
 {
     (void)unused;
     return first->kind == SC_STREAM_BLOCKING;
 }
 
+/* For find_capture: did the capture begin on the stream `stream`? */
 static bool is_this_stream(const struct sc_stream_record *first, const void *stream)
 {
     return first == stream;
 }
 
-/* Only captures of blocking streams stand in the way of the legacy stream, which would have to wait
- * for them. */
+/* Returns the capture that an operation on the context's legacy stream would break: one of a
+ * blocking stream, since the legacy stream would have to wait for that. */
 struct sc_capture sc_captures_find_blocking(const struct sc_context *context)
 {
     return find_capture(context, is_blocking, NULL);
 }
 
+/* Returns the capture that the stream belongs to, as far as it is known, for a report. */
 struct sc_capture sc_captures_find_of_stream(const struct sc_stream_record *stream)
 {
     return find_capture(stream->context, is_this_stream, stream);
 }
 
-/* Reports a call that has broken a capture, or would have without the repair. */
+/* Reports a call that has broken the capture which began at `begin`, or would have without the
+ * repair (`action`). */
 void sc_captures_report(enum sc_hazard_code code, enum sc_action action,
                         const struct sc_capture_begin *begin, const struct sc_call *call)
 {
@@ -283,15 +302,16 @@ void sc_captures_report(enum sc_hazard_code code, enum sc_action action,
 
 /* ---- captured events ---- */
 
-/* Returns the name of the capture that the event was recorded in. Returns 0 if it was recorded in
- * none. */
+/* Returns the name (serial number) of the capture in which the event was last recorded; 0: in none.
+ */
 static uint64_t capture_of_event(CUevent event)
 {
     return event && sc_captures_knows_events() ? sc_handles_get(&captured_events, (uintptr_t)event)
                                                : 0;
 }
 
-/* Returns the name of the open capture that adds to the graph, or unknown_name. */
+/* Returns the name (serial number) of the open capture that adds to the graph; unknown_name: none
+ * that is known does. */
 static uint64_t capture_of_graph(uintptr_t graph)
 {
     uint64_t name = unknown_name;
@@ -302,7 +322,8 @@ static uint64_t capture_of_graph(uintptr_t graph)
     return name;
 }
 
-/* Was the event recorded within a capture that is still open? */
+/* Was the event last recorded in a capture that is still open? A wait for it then joins a stream
+ * into that capture. Of a capture that is not known, any open one counts. */
 bool sc_captures_is_captured_event(CUevent event)
 {
     uint64_t name = capture_of_event(event);
@@ -315,7 +336,8 @@ bool sc_captures_is_captured_event(CUevent event)
     return false;
 }
 
-/* Notes in which stream's capture the event was recorded; NULL: in none. */
+/* Notes that the event was recorded in the capture of this stream; NULL: in none, or destroyed. The
+ * lock is taken only if that changes anything. */
 void sc_captures_note_event(CUevent event, struct sc_stream_record *stream)
 {
     uint64_t name = stream ? capture_of_graph(sc_streams_graph(stream)) : 0;
@@ -331,17 +353,21 @@ void sc_captures_note_event(CUevent event, struct sc_stream_record *stream)
 
 /* ---- calls that no capture permits, and the modes by which they go ---- */
 
+/* Is the thread's capture mode relaxed, so that its calls break no capture? */
 bool sc_captures_mode_is_relaxed(void)
 {
     return thread_mode == CU_STREAM_CAPTURE_MODE_RELAXED;
 }
 
+/* Has the calling thread begun the capture? */
 bool sc_captures_is_own(const struct sc_capture *capture)
 {
     return capture->begin.thread == sc_thread_id();
 }
 
-/* Would a call of this thread that no capture permits break the capture, by the modes of both? */
+/* Would a call of this thread that no capture permits (cudaMalloc) break this capture? The driver's
+ * rule: never in a relaxed thread; a capture of the thread itself unless the capture is relaxed;
+ * one of another thread if both the capture and the calling thread are in the global mode. */
 static bool is_broken_by_call(const struct sc_capture *capture)
 {
     if (sc_captures_mode_is_relaxed())
@@ -352,7 +378,9 @@ static bool is_broken_by_call(const struct sc_capture *capture)
            thread_mode == CU_STREAM_CAPTURE_MODE_GLOBAL;
 }
 
-/* Looks for a capture that the thread itself began first. */
+/* Stores an open capture that a call of this thread which no capture permits would break, and
+ * returns whether there is one. One that the thread itself has begun is preferred: the report is
+ * then another one (SC302, not SC303). */
 bool sc_captures_find_endangered(struct sc_capture *endangered)
 {
     bool found = false;
@@ -368,7 +396,8 @@ bool sc_captures_find_endangered(struct sc_capture *endangered)
     return found;
 }
 
-/* Sets the thread's capture mode. Returns its former one. */
+/* Sets the thread's capture mode for as long as the library makes a call for the program, and
+ * returns the former one, to be restored. If the driver refuses, the mode stays. */
 CUstreamCaptureMode sc_captures_exchange_mode(CUstreamCaptureMode mode)
 {
     CUstreamCaptureMode before = thread_mode;
@@ -379,6 +408,7 @@ CUstreamCaptureMode sc_captures_exchange_mode(CUstreamCaptureMode mode)
     return before;
 }
 
+/* Notes the mode that the program gives the thread. */
 CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
 {
     SC_WRAPPER(cuThreadExchangeStreamCaptureMode);
@@ -391,9 +421,10 @@ CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
 
 /* ---- the gate ---- */
 
-/* Prevents operations of other threads on the legacy stream while the capture begins. Returns
- * false, having done nothing, unless the stream is a blocking one: only captures of such streams
- * break those operations. */
+/* Called before the stream begins to capture: keeps operations of other threads off the legacy
+ * stream until sc_captures_open_gate, since they would break the capture. Returns whether it does.
+ * Only captures on blocking streams are broken so; and without capture=repair nothing is repaired.
+ */
 bool sc_captures_shut_gate(const struct sc_stream_record *stream)
 {
     bool shut = stream->kind == SC_STREAM_BLOCKING && sc_captures_are_repaired();
@@ -402,6 +433,8 @@ bool sc_captures_shut_gate(const struct sc_stream_record *stream)
     return shut;
 }
 
+/* Lets operations on the legacy stream pass again, if sc_captures_shut_gate has returned `shut`
+ * true. */
 void sc_captures_open_gate(bool shut)
 {
     if (shut)

@@ -42,7 +42,7 @@ struct sc_capture_begin {
     uint32_t stream_origin; /* track/origins.h */
 };
 
-/* Who began a capture, and in which way. */
+/* An open capture: who began it, and in which way. */
 struct sc_capture {
     struct sc_stream_record *stream; /* the stream that began it */
     uint64_t name;                   /* its serial number, which no other capture ever has */
@@ -121,8 +121,8 @@ bool sc_captures_is_captured_event(CUevent event);
  * there are several. */
 struct sc_capture sc_captures_find_blocking(const struct sc_context *context);
 
-/* Returns the capture that the stream belongs to, as far as it is known: the stream's own, or else
- * the latest. */
+/* Returns the capture that the stream belongs to, as far as it is known: the one that began on it,
+ * or else another one of its context. */
 struct sc_capture sc_captures_find_of_stream(const struct sc_stream_record *stream);
 
 /* Reports what the call has done to the capture that began at `begin`. errno is kept. */
@@ -141,7 +141,8 @@ bool sc_captures_find_endangered(struct sc_capture *endangered);
  * capture, or the former one again, which it returns. */
 CUstreamCaptureMode sc_captures_exchange_mode(CUstreamCaptureMode mode);
 
-/* Returns true if the thread's capture mode is relaxed, by the program or by that. */
+/* Returns true if the calling thread's capture mode is relaxed, by the program or by
+ * sc_captures_exchange_mode: then no call of the thread breaks a capture. */
 bool sc_captures_mode_is_relaxed(void);
 
 #endif

@@ -23,6 +23,7 @@
 
 #include "common/poison.h"
 
+/* Makes an event of the library's in the current context; NULL: the driver refuses. */
 static CUevent make_event(void)
 {
     CUevent event = NULL;
@@ -31,22 +32,23 @@ static CUevent make_event(void)
 
 /* ---- the edges ---- */
 
-/* Is it another thread's default stream, which this thread cannot name? */
+/* Is it the per-thread default stream of another thread, which this thread cannot name? So nothing
+ * can be recorded on it from here. */
 static bool is_of_other_thread(const struct sc_stream_record *stream)
 {
     return stream->owner && !stream->gone && stream->owner != sc_thread_id();
 }
 
-/* Is it a blocking stream that this thread can name? Such streams are in order with the legacy
- * stream. */
+/* Is it a blocking stream that this thread can name? A detour, which stands in for work on the
+ * legacy stream, has to come after and before the work of such streams. */
 static bool is_own_blocking(const struct sc_stream_record *stream)
 {
     return stream->kind == SC_STREAM_BLOCKING && !stream->gone && !is_of_other_thread(stream);
 }
 
-/* Locks the stream if it is of this context and `is_wanted` returns true. Both are checked again
- * under the lock, since the stream may have been destroyed, and the record given to another stream.
- */
+/* Locks the stream and returns true, if it is a stream of this context for which `is_wanted`
+ * returns true. Both are checked again under the lock, since the stream may have been destroyed
+ * meanwhile, and its record given to another stream. */
 static bool lock_if(bool (*is_wanted)(const struct sc_stream_record *),
                     struct sc_stream_record *stream, const struct sc_context *context)
     SC_TRY_ACQUIRES(true, stream->lock)
@@ -60,7 +62,9 @@ static bool lock_if(bool (*is_wanted)(const struct sc_stream_record *),
     return wanted;
 }
 
-/* Records a fence (an event) after the stream's work, unless the stream captures. */
+/* Records a fence on the stream: an event behind its present work, for which a detour waits if the
+ * stream captures later and cannot be asked for an event. Not while it captures: the event would be
+ * captured. */
 static void record_fence(void *unused, struct sc_stream_record *stream)
 {
     (void)unused;
@@ -69,13 +73,15 @@ static void record_fence(void *unused, struct sc_stream_record *stream)
         sc_marks_fence_locked(stream);
 }
 
+/* Called before a whole context waits for an event: records a fence on each of its streams. */
 void sc_detours_fence_context(struct sc_context *context)
 {
     if (sc_captures_are_repaired())
         sc_streams_each_ever(context, record_fence, NULL);
 }
 
-/* The edges before a detour, or behind it. */
+/* The waits for events by which a detour is put in order: before it with `event` on other streams,
+ * or behind it with `event` on the private stream. */
 struct edges {
     struct sc_context *context;
     CUstream private;
@@ -83,21 +89,23 @@ struct edges {
     bool incomplete; /* some work has no event of ours behind it */
 };
 
+/* Makes the private stream wait for the event; NULL: there is none to wait for. */
 static void make_private_wait(const struct edges *edges, CUevent event)
 {
     if (event)
         sc_real.cuStreamWaitEvent(edges->private, event, 0);
 }
 
-/* Is it another thread's default stream, or one whose thread has ended? Its last work may still be
- * under way. */
+/* Is it the per-thread default stream of another thread, or of a thread that has ended? Nothing can
+ * be recorded there from here, and its last work may still be under way. */
 static bool may_be_foreign(const struct sc_stream_record *stream)
 {
     return stream->owner && (stream->gone || is_of_other_thread(stream));
 }
 
-/* Orders the private stream after the work of a per-thread default stream of another thread, by
- * events that this thread has recorded there. */
+/* Makes the private stream wait for the work of another thread's default stream, by the latest
+ * events that the other thread has recorded there for the library. If work behind these may be
+ * unfinished, the order is `incomplete`, and no detour can be made. */
 static void come_after_foreign(struct edges *edges, struct sc_stream_record *stream)
     SC_REQUIRES(stream->lock)
 {
@@ -108,8 +116,8 @@ static void come_after_foreign(struct edges *edges, struct sc_stream_record *str
     edges->incomplete |= !sc_unfinished_is_done(stream, tail);
 }
 
-/* Orders the private stream after the stream's work: by the stream's fence if it captures, else by
- * an event that is recorded now. */
+/* Makes the private stream wait for the stream's present work: by an event that is recorded there
+ * now, or, if the stream captures, by its fence, an event that was recorded before it began. */
 static void come_after_stream(struct edges *edges, struct sc_stream_record *stream)
     SC_REQUIRES(stream->lock)
 {
@@ -120,8 +128,9 @@ static void come_after_stream(struct edges *edges, struct sc_stream_record *stre
         make_private_wait(edges, edges->event);
 }
 
-/* Orders the private stream after the stream's earlier work. If the stream is destroyed meanwhile,
- * the marker stream comes after its work. */
+/* Called before a detour for each stream of the context: makes the private stream wait for the
+ * stream's work, if the legacy stream would. A stream that is destroyed meanwhile is passed over:
+ * the library's marker stream, for which the private stream waits last, comes after its work. */
 static void order_private_after(void *argument, struct sc_stream_record *stream) SC_UNFOLLOWED
 {
     struct edges *edges = argument;
@@ -135,16 +144,18 @@ static void order_private_after(void *argument, struct sc_stream_record *stream)
     pthread_mutex_unlock(&stream->lock);
 }
 
-/* Work in the earlier stream other than copies, or before it, may fill a source of later copies in
- * the other stream: notes it as joined. */
+/* Called when `later` was made to wait for `earlier`: kernels and host functions that may still run
+ * there (unfinished work) may write the source of a later copy on `later`, so that is noted. */
 static void note_joined_work(struct sc_stream_record *earlier, struct sc_stream_record *later)
 {
     if (!sc_unfinished_is_clear(earlier))
         sc_unfinished_join(later);
 }
 
-/* Orders the stream's later work after the private stream: now, or when its capture has ended, or
- * when its thread uses it next. */
+/* Called behind a detour for each stream of the context: makes the stream's later work wait for the
+ * detour, if it would wait for the legacy stream. A stream that captures cannot wait now, nor can
+ * one that only another thread can name: it owes the wait, until its capture has ended or its
+ * thread uses it next. The order is noted at once in any case. */
 static void order_stream_after(void *argument, struct sc_stream_record *stream) SC_UNFOLLOWED
 {
     const struct edges *edges = argument;
@@ -160,7 +171,8 @@ static void order_stream_after(void *argument, struct sc_stream_record *stream) 
     SC_TRACKED(sc_events_note_wait(track.events, track.order, id, (uintptr_t)edges->event));
 }
 
-/* Makes the wait that the stream has put off, unless it still captures. */
+/* Makes the stream wait for the context's latest detour, if it owes that (it could not wait when
+ * the detour was made), unless it still captures. */
 static void make_owed_wait(void *argument, struct sc_stream_record *stream)
 {
     const struct edges *edges = argument;
@@ -178,8 +190,9 @@ static void make_owed_wait(void *argument, struct sc_stream_record *stream)
 /* Contexts that have a private stream, the latest first. They are never taken out. */
 static _Atomic(struct sc_context *) detoured;
 
-/* Makes the context's private stream, and its events, when they are first needed. Returns false if
- * that fails. */
+/* Makes the stream on which the context's detours run, and the two events by which they are
+ * ordered, when they are first needed. Returns false if that fails: then the driver refuses the
+ * operation, as without the library. */
 static bool make_private_stream(struct sc_context *context)
 {
     struct sc_context_detours *own = &context->detours;
@@ -202,8 +215,8 @@ static bool make_private_stream(struct sc_context *context)
     return own->stream != NULL;
 }
 
-/* Orders the private stream after the legacy stream's earlier work: events on the marker stream
- * come after that work. */
+/* Makes the private stream wait for the legacy stream's earlier work: by an event on the library's
+ * marker stream, which comes after that work. On the legacy stream itself none can be recorded. */
 static void come_after_legacy(struct sc_context *context, const struct edges *edges)
 {
     CUstream marker = sc_marks_marker(context);
@@ -211,14 +224,17 @@ static void come_after_legacy(struct sc_context *context, const struct edges *ed
         make_private_wait(edges, edges->event);
 }
 
+/* Returns the waits of a detour of this context, by this event. The private stream exists. */
 static struct edges edges_of(struct sc_context *context, CUevent event)
 {
     return (struct edges){
         .context = context, .private = context->detours.stream->handle, .event = event};
 }
 
-/* Orders the private stream after all that the legacy stream would have waited for. Returns false
- * if that is impossible. */
+/* Called before a detour, with the context current: makes the private stream wait for all that the
+ * legacy stream would have waited for, and notes that order. Returns false if that is impossible:
+ * some work has no event of the library's behind it, or there is no private stream. The event
+ * stands for that work from now on even if there is no detour. */
 static bool order_before(struct sc_context *context)
 {
     SC_RELAXED();
@@ -245,7 +261,8 @@ static bool order_before(struct sc_context *context)
     return made;
 }
 
-/* Does a capture block the legacy stream? The question disturbs no capture (docs/driver.md). */
+/* Does an open capture of a blocking stream forbid operations on the current context's legacy
+ * stream? The driver is asked by a question that disturbs no capture (docs/driver.md). */
 static bool legacy_is_blocked(void)
 {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
@@ -253,8 +270,8 @@ static bool legacy_is_blocked(void)
                                               CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
 }
 
-/* Makes the wait that the legacy stream has put off, unless a capture still blocks it. Pre: the
- * context is current, and its detours are locked. */
+/* Makes the legacy stream wait for the context's latest detour, if it owes that, unless a capture
+ * still forbids operations there. Pre: the context is current, and its detours are locked. */
 static void make_wait_of_legacy(struct sc_context *context)
 {
     if (!context->legacy_stream->owes_wait || legacy_is_blocked())
@@ -267,9 +284,9 @@ static void make_wait_of_legacy(struct sc_context *context)
     context->legacy_stream->owes_wait = false;
 }
 
-/* Orders later work of the context's blocking streams, and of the legacy stream, after the detour.
- * If the capture has ended meanwhile, its end did not know of this detour: then the legacy stream
- * waits now. */
+/* Called behind a detour: makes later work of the context's blocking streams, and of the legacy
+ * stream, wait for it. The legacy stream owes its wait until the capture has ended. If that has
+ * happened meanwhile, its end did not know of this detour, so the wait is made here. */
 static void order_after(struct sc_context *context)
 {
     SC_RELAXED();
@@ -289,7 +306,8 @@ static void order_after(struct sc_context *context)
     pthread_mutex_unlock(&context->detours.lock);
 }
 
-/* Makes the wait for a detour that the stream has put off during a capture. */
+/* Called when the stream is about to be used, and owes the wait for a detour, which it could not
+ * make then: makes it now, and notes the order. */
 void sc_detours_pay(struct sc_stream_record *stream)
 {
     SC_TRACE("detour-pay stream", stream->id);
@@ -302,7 +320,8 @@ void sc_detours_pay(struct sc_stream_record *stream)
                                    (uintptr_t)edges.event)); /* in case it is met only now */
 }
 
-/* Makes all waits that streams of the context have put off. */
+/* Makes the waits for detours that streams of the context owe. Not while a call may be ending the
+ * context (quiet), when the library makes no calls there. */
 static void make_waits_in_context(struct sc_context *context)
 {
     if (sc_contexts_is_quiet(context) || !sc_contexts_push(context))
@@ -317,7 +336,9 @@ static void make_waits_in_context(struct sc_context *context)
     sc_contexts_pop();
 }
 
-/* Makes all waits that streams have put off, since a capture has ended. */
+/* Called when a capture has ended, which may have spanned several contexts: makes the waits for
+ * detours that streams owe. Within the gate, so that no other capture begins meanwhile, which waits
+ * on the legacy stream would break. */
 void sc_detours_make_owed_waits(void)
 {
     struct sc_context *context = atomic_load_explicit(&detoured, memory_order_acquire);
@@ -332,7 +353,8 @@ void sc_detours_make_owed_waits(void)
 
 /* ---- around an operation ---- */
 
-/* Stores which capture forbids the call on the legacy stream in this context. */
+/* Notes in `detour` that a capture forbids the call on the legacy stream of this context, and which
+ * one, for the report. */
 static void set_capture(struct sc_detour *detour, struct sc_context *context)
 {
     detour->context = context;
@@ -341,9 +363,9 @@ static void set_capture(struct sc_detour *detour, struct sc_context *context)
     detour->capture = sc_captures_find_blocking(context).begin;
 }
 
-/* Enters the gate, so that no capture begins before the operation is over, and finds out whether an
- * open capture blocks the operation now. sc_detour_finish leaves the gate, also if this returns
- * false. */
+/* Called before an operation on the legacy stream: enters the gate, which keeps captures from
+ * beginning until the operation is over, and returns whether an open capture forbids the operation.
+ * sc_detour_finish leaves the gate, also if this returns false. */
 static bool enter_gate_and_ask(struct sc_detour *detour)
 {
     struct sc_context *context = sc_active() ? sc_contexts_current() : NULL;
@@ -358,8 +380,10 @@ static bool enter_gate_and_ask(struct sc_detour *detour)
     return true;
 }
 
-/* Redirects the call to the private stream, ordered as the legacy stream would be, if an open
- * capture blocks the legacy stream. */
+/* Called before an operation on the legacy stream, once a capture may stand in its way. If one
+ * does, with capture=repair: `*stream` becomes a private stream that comes after all that the
+ * legacy stream would, and the thread's capture mode is relaxed for the call. Else the driver may
+ * refuse it. */
 void sc_detour_prepare(struct sc_detour *detour, CUstream *stream)
 {
     SC_KEEP_ERRNO();
@@ -369,8 +393,10 @@ void sc_detour_prepare(struct sc_detour *detour, CUstream *stream)
     }
 }
 
-/* Begins a detour for a wait of the legacy stream that a capture forbids. (The legacy stream of a
- * green context may belong to the capture itself: then the wait is captured.) */
+/* Begins a wait of a stream for an event. A wait of the legacy stream for an event of an open
+ * capture is forbidden, and has nothing to wait for until a launch: with capture=repair it is left
+ * out (true is returned). The legacy stream of a green context may belong to the capture itself:
+ * then the wait is captured. Other waits begin like any operation. */
 bool sc_detour_begin_wait(struct sc_detour *detour, const struct sc_call *call, CUstream *stream,
                           CUevent event)
 {
@@ -393,21 +419,25 @@ bool sc_detour_begin_wait(struct sc_detour *detour, const struct sc_call *call, 
 
 /* ---- queries: each stream is asked, so that a program that polls adds no events ---- */
 
-/* A query of the legacy stream while a capture blocks it. */
+/* A query of the legacy stream while a capture forbids it: the answer so far, and whether some work
+ * has no event of the library's behind it that could be asked about. */
 struct query {
     struct sc_context *context;
     CUresult answer;
     bool incomplete;
 };
 
+/* Asks whether the event has occurred, unless something was found unfinished already. NULL: there
+ * is no event, and nothing to ask. */
 static void ask_event(struct query *query, CUevent event)
 {
     if (event && query->answer == CUDA_SUCCESS)
         query->answer = sc_real.cuEventQuery(event);
 }
 
-/* Asks whether the work of another thread's default stream is done, by the events that this thread
- * has recorded. */
+/* Asks whether the work of another thread's default stream is done, by the latest events that the
+ * other thread has recorded there for the library. Work behind these may make the answer
+ * `incomplete`. */
 static void ask_foreign(struct query *query, struct sc_stream_record *stream)
     SC_REQUIRES(stream->lock)
 {
@@ -418,7 +448,10 @@ static void ask_foreign(struct query *query, struct sc_stream_record *stream)
     query->incomplete |= !sc_unfinished_is_done(stream, tail);
 }
 
-/* Asks whether the stream's work is done, by events of the library's or by a query. */
+/* Called for each stream of the context, for a query of the legacy stream that a capture forbids:
+ * asks whether the stream's work is done, by a query, or, if the stream captures or is another
+ * thread's, by events of the library's. Streams that the legacy stream would not wait for are
+ * passed over. */
 static void ask_stream(void *argument, struct sc_stream_record *stream) SC_UNFOLLOWED
 {
     struct query *query = argument;
@@ -434,8 +467,9 @@ static void ask_stream(void *argument, struct sc_stream_record *stream) SC_UNFOL
     pthread_mutex_unlock(&stream->lock);
 }
 
-/* Asks whether the legacy stream's work is done. Nothing is added to that stream while it is
- * blocked, so one event answers all queries: it is recorded again only after new work. */
+/* Asks whether the legacy stream's own work is done, by an event on the library's marker stream,
+ * which comes after that work. No work is added there while a capture forbids it, so one event
+ * answers all queries of a program that polls: it is recorded again only after new work. */
 static void ask_legacy(struct query *query, struct sc_context *context)
 {
     struct sc_context_detours *own = &context->detours;
@@ -450,8 +484,8 @@ static void ask_legacy(struct query *query, struct sc_context *context)
     ask_event(query, own->query_event);
 }
 
-/* Asks about all streams that the legacy stream would wait for. Returns false if no event of the
- * library's comes after some of the work. */
+/* Answers a query of the legacy stream from all streams that it would wait for, with the driver's
+ * results. Returns false if that is impossible: no event of the library's comes after some work. */
 static bool ask_all_streams(struct sc_context *context, CUresult *answer)
 {
     struct sc_relaxed relaxed = sc_relaxed_begin();
@@ -467,8 +501,9 @@ static bool ask_all_streams(struct sc_context *context, CUresult *answer)
     return !query.incomplete;
 }
 
-/* Answers a query or wait of the legacy stream that a capture forbids, from all streams that it
- * stands for. Returns false if the driver may be asked. */
+/* Begins a query of a stream. If a capture forbids it, since it is about the legacy stream, the
+ * library answers (true is returned), with capture=repair: from all streams that the legacy stream
+ * would wait for. False: the driver has to be asked. `answer` NULL: the caller knows the answer. */
 bool sc_detour_begin_query(struct sc_detour *detour, const struct sc_call *call, CUstream stream,
                            CUresult *answer)
 {
@@ -485,9 +520,10 @@ bool sc_detour_begin_query(struct sc_detour *detour, const struct sc_call *call,
 
 /* ---- the end ---- */
 
-/* Reports that the driver has refused the operation because of a capture that began while it was
- * under way, or in spite of the gate. */
-static void report_late(const struct sc_detour *detour, CUresult result)
+/* Reports that the driver has refused an operation on the legacy stream because of a capture,
+ * although none was found before it: the capture has begun meanwhile, in spite of the gate. Not in
+ * a replay before the driver's call, which has no answer of it yet. */
+static void report_unforeseen(const struct sc_detour *detour, CUresult result)
 {
     struct sc_context *context = sc_active() ? sc_contexts_current() : NULL;
     if (!context || detour->caller_reports || result != CUDA_ERROR_STREAM_CAPTURE_IMPLICIT ||
@@ -497,7 +533,9 @@ static void report_late(const struct sc_detour *detour, CUresult result)
     sc_captures_report(SC301, SC_ACTION_REPORTED, &capture.begin, detour->call);
 }
 
-/* Ends a detour that was made because of a capture, and reports it. */
+/* Called when the driver has answered an operation that a capture stood in the way of: orders later
+ * work after the detour if one was made, and reports the operation (SC301), as repaired or not. In
+ * a replay before the driver's call it is reported by the second run, behind the call. */
 static void finish_detour(struct sc_detour *detour, CUresult result)
 {
     if (detour->stream) {
@@ -512,20 +550,22 @@ static void finish_detour(struct sc_detour *detour, CUresult result)
                            &detour->capture, detour->call);
 }
 
-/* Ends the detour; or reports that the driver has refused a call for which no capture was found
- * before. */
+/* Called when the driver has answered an operation on the legacy stream that entered the gate, or
+ * that it has refused because of a capture: ends the detour, or reports a refusal for which no
+ * capture was found before; and leaves the gate. */
 void sc_detour_finish(struct sc_detour *detour, CUresult result)
 {
     SC_KEEP_ERRNO();
     if (detour->context)
         finish_detour(detour, result);
     else
-        report_late(detour, result);
+        report_unforeseen(detour, result);
     if (detour->in_gate)
         sc_legacy_gate_leave();
 }
 
-/* Finds out whether a capture was the reason why the driver has refused a simple call. */
+/* Called if the driver has refused a call that went a quick way, which looks at no captures:
+ * reports it if a capture was the reason, and notes an error that makes the context unusable. */
 void sc_detour_report_refused(const char *api, void *site, bool per_thread, CUresult result)
 {
     SC_CARRY();

@@ -35,6 +35,7 @@
 struct sc_stream_record;
 struct sc_context;
 
+/* One operation that may need a detour, from before the driver's call until it has answered. */
 struct sc_detour {
     struct sc_context *context; /* NULL: no capture stands in the way of the operation */
     const struct sc_call *call;
@@ -48,9 +49,11 @@ struct sc_detour {
     bool answered; /* the driver is not called: the library answers a query, or leaves a wait out */
 };
 
+/* The rare parts of sc_detour_begin and sc_detour_end, below. */
 void sc_detour_prepare(struct sc_detour *detour, CUstream *stream);
 void sc_detour_finish(struct sc_detour *detour, CUresult result);
 
+/* Prepares the record for an operation that needs no detour, as far as is known. */
 static inline void sc_detour_init(struct sc_detour *detour, const struct sc_call *call)
 {
     detour->context = NULL;
@@ -59,6 +62,8 @@ static inline void sc_detour_init(struct sc_detour *detour, const struct sc_call
     detour->caller_reports = false;
 }
 
+/* Does the handle name the legacy stream? `per_thread`: the call is a _ptsz or _ptds variant, for
+ * which NULL names the calling thread's own default stream. */
 static inline bool sc_detour_is_legacy(CUstream stream, bool per_thread)
 {
     return stream == CU_STREAM_LEGACY || (!stream && !per_thread);
@@ -92,6 +97,8 @@ bool sc_detour_begin_wait(struct sc_detour *detour, const struct sc_call *call, 
 bool sc_detour_begin_query(struct sc_detour *detour, const struct sc_call *call, CUstream stream,
                            CUresult *answer);
 
+/* Called when the driver has answered an operation that sc_detour_begin has begun: ends the detour,
+ * if one was made, and reports it. Returns `result`. */
 static inline CUresult sc_detour_end(struct sc_detour *detour, CUresult result)
 {
     if (__builtin_expect(detour->context != NULL || detour->in_gate ||

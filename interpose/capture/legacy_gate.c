@@ -14,25 +14,27 @@ enum { LANES = 16, LANE_BYTES = 64, WAIT_NS = 1000 * 1000 };
 
 _Atomic bool sc_legacy_gate_used;
 
-/* How many operations have entered. Threads share the lanes, but most lanes are used by one thread.
- */
+/* How many operations on the legacy stream are inside the gate, as a sum over lanes. Each thread
+ * counts in the lane that its id gives it, so that most lanes are used by one thread. */
 static struct lane {
     _Alignas(LANE_BYTES) _Atomic unsigned operations;
 } lanes[LANES];
 
-static _Atomic unsigned times_shut;
+static _Atomic unsigned times_shut; /* how many threads keep the gate shut now */
 
+/* Returns the lane in which this thread counts its operations. */
 static struct lane *own_lane(void)
 {
     return &lanes[(unsigned)sc_thread_id() % LANES];
 }
 
+/* Does any thread keep the gate shut, since it begins a capture? */
 static bool is_shut(void)
 {
     return atomic_load(&times_shut) != 0;
 }
 
-/* Is any thread making a call on the legacy stream? */
+/* Is any operation on the legacy stream inside the gate? */
 static bool is_occupied(void)
 {
     for (unsigned i = 0; i < LANES; i++)
@@ -41,7 +43,8 @@ static bool is_occupied(void)
     return false;
 }
 
-/* Waits while `holds` is true, a millisecond at most. */
+/* Waits while `holds` returns true, a millisecond at most: an operation may stay in the driver
+ * until the device has caught up, although the driver has taken it long before. */
 static void wait_briefly_while(bool (*holds)(void))
 {
     uint64_t end_ns = sc_now_ns() + WAIT_NS;
@@ -49,9 +52,9 @@ static void wait_briefly_while(bool (*holds)(void))
         sched_yield();
 }
 
-/* Announces the operation first, and then checks whether the gate is shut; a thread that shuts the
- * gate does so first, and then checks for operations. So one of the two sees the other. If the gate
- * was shut, the operation waits. */
+/* Called before an operation on the legacy stream: waits while another thread begins a capture. The
+ * operation is counted first, and then the gate is looked at; a thread that shuts the gate does so
+ * first, and then looks at the counts. So one of the two sees the other. */
 void sc_legacy_gate_enter(void)
 {
     struct lane *lane = own_lane();
@@ -63,12 +66,15 @@ void sc_legacy_gate_enter(void)
     atomic_fetch_add(&lane->operations, 1);
 }
 
+/* Called behind the operation, on the thread that has entered. */
 void sc_legacy_gate_leave(void)
 {
     SC_ASSERT(atomic_load(&own_lane()->operations) != 0);
     atomic_fetch_sub(&own_lane()->operations, 1);
 }
 
+/* Called before a call that makes a blocking stream capture: keeps operations on the legacy stream
+ * out, and waits until those inside have left. */
 void sc_legacy_gate_shut(void)
 {
     atomic_store_explicit(&sc_legacy_gate_used, true, memory_order_relaxed);
@@ -76,6 +82,7 @@ void sc_legacy_gate_shut(void)
     wait_briefly_while(is_occupied);
 }
 
+/* Called behind that call: operations on the legacy stream may enter again. */
 void sc_legacy_gate_open(void)
 {
     SC_ASSERT(atomic_load(&times_shut) != 0);

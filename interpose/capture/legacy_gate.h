@@ -26,7 +26,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-/* The gate was shut at some time. */
+/* Has the gate ever been shut? Until then operations on the legacy stream do not enter it. */
 extern _Atomic bool sc_legacy_gate_used;
 
 static inline bool sc_legacy_gate_is_used(void)

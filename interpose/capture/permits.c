@@ -7,8 +7,9 @@
 
 #include "common/poison.h"
 
-/* Finds the latest capture of the current context, for a call that breaks every capture in the
- * context, whatever the modes are. Returns false if there is no current context. */
+/* Stores the capture to name in the report of a call that breaks every capture in the current
+ * context, whatever the modes of thread and capture are. Returns false if there is no current
+ * context. */
 static bool find_in_context(struct sc_capture *capture)
 {
     struct sc_context *context = sc_active() ? sc_contexts_current() : NULL;
@@ -17,8 +18,10 @@ static bool find_in_context(struct sc_capture *capture)
     return context != NULL;
 }
 
-/* Relaxes the thread's capture mode before a call that a capture of this thread or another one may
- * forbid, so that the call succeeds and the capture goes on. */
+/* Called before a call that no capture permits, once the process has captured: relaxes the thread's
+ * capture mode for that call, so that it succeeds and captures go on. Not if the program has
+ * relaxed the mode itself, or without capture=repair. Before that it finds the capture that the
+ * call would break, for the report. */
 void sc_permit_prepare(struct sc_permit *permit, const struct sc_call *call)
 {
     permit->call = call;
@@ -32,15 +35,16 @@ void sc_permit_prepare(struct sc_permit *permit, const struct sc_call *call)
     permit->relaxed = sc_real.cuThreadExchangeStreamCaptureMode(&permit->before) == CUDA_SUCCESS;
 }
 
-/* Did the driver refuse the call before it looked at captures? It does so for an invalid handle, or
- * if there is no context. It sees other mistakes only later. */
+/* Did the driver refuse the call before it looked at captures? Then the call would have broken
+ * none, and nothing is reported. The driver does so for an invalid handle, or if there is no
+ * context. It sees other mistakes only later. */
 static bool is_refused_before_capture(CUresult result)
 {
     return result == CUDA_ERROR_INVALID_HANDLE || result == CUDA_ERROR_INVALID_CONTEXT;
 }
 
-/* Returns the code by what the call breaks: a capture because of the legacy stream, the thread's
- * own capture, or another thread's. */
+/* Returns the code of the hazard, by what the call has broken or would have: a capture by use of
+ * the legacy stream (SC301), the thread's own capture (SC302), another thread's (SC303). */
 static enum sc_hazard_code hazard_code_of(const struct sc_permit *permit, CUresult result)
 {
     if (result == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT)
@@ -48,9 +52,10 @@ static enum sc_hazard_code hazard_code_of(const struct sc_permit *permit, CUresu
     return sc_captures_is_own(&permit->capture) ? SC302 : SC303;
 }
 
-/* Reports a call that was made under a permit, or that was refused. A call that the driver refuses
- * in relaxed mode as well (a synchronise of the capturing stream itself) cannot be repaired. A call
- * that succeeds in any mode breaks no capture, and is not reported. */
+/* Called when the driver has answered a call that no capture permits: restores the thread's capture
+ * mode, and reports the call if it has broken a capture, or would have without the relaxed mode. A
+ * call that the driver refuses in relaxed mode as well (a synchronise of the capturing stream
+ * itself) is reported as not repaired. */
 void sc_permit_report(struct sc_permit *permit, CUresult result)
 {
     SC_KEEP_ERRNO();

@@ -1,5 +1,5 @@
-/* Permits: a call that no capture permits (cudaMalloc, for example) is made in a way that breaks
- * none.
+/* Permits: while something captures, a call that no capture permits (cudaMalloc, for example) is
+ * made in a way that breaks no capture.
  *
  * While a stream captures, some calls fail with CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED (900) and
  * invalidate the capture, also that of another thread (docs/driver.md). If the capture mode of the
@@ -74,8 +74,8 @@ static inline CUresult sc_permit_report_refused(const struct sc_call *call, CUre
     return result;
 }
 
-/* For a wrapper: evaluates `result`, which makes the call, under a permit. The value is the call's
- * result. */
+/* For a wrapper: evaluates `result`, an expression that makes the driver's call, under a permit: in
+ * the relaxed capture mode, once the process has captured. The value is the call's result. */
 #define SC_PERMITTED(result)                                                                       \
     __extension__({                                                                                \
         struct sc_permit permit;                                                                   \

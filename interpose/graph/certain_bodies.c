@@ -10,9 +10,10 @@
 
 #include "common/poison.h"
 
-enum { NODES_MAX = 4096 }; /* in a larger graph no body is looked for */
+enum { NODES_MAX = 4096 }; /* a larger graph is not searched: that would take too long */
 
-/* Ends the walk over nodes at the first kernel. */
+/* The walk's function for has_kernel: stores true at the first kernel node, and ends the walk
+ * there, since one kernel is enough. Other nodes are entered. */
 static enum sc_step stop_at_kernel(void *found, struct sc_walked_graph *in, CUgraphNode node,
                                    CUgraphNodeType type)
 {
@@ -22,7 +23,8 @@ static enum sc_step stop_at_kernel(void *found, struct sc_walked_graph *in, CUgr
     return *(bool *)found ? SC_STEP_STOP : SC_STEP_INTO;
 }
 
-/* Is there a kernel in the node? All bodies of conditional nodes count, since they may run. */
+/* Is the node a kernel, or is there a kernel within it? Asked because only kernels change the value
+ * of a condition. The graphs that conditional nodes may run are searched, too. */
 static bool has_kernel(CUgraphNode node)
 {
     static const struct sc_node_walk walk = {.meet = stop_at_kernel};
@@ -31,7 +33,9 @@ static bool has_kernel(CUgraphNode node)
     return found;
 }
 
-/* Does the node come before all kernels of the graph, so that none can decide whether it runs? */
+/* Do all kernels of the graph come behind this conditional node, by the edges? Then none can change
+ * the node's condition before a launch reads it. `nodes` has all nodes of the graph. Returns false
+ * as well if the edges cannot be followed: then nothing is certain. */
 static bool is_before_kernels(const CUgraphNode *nodes, size_t count, CUgraphNode node)
 {
     struct sc_reached behind;
@@ -44,8 +48,9 @@ static bool is_before_kernels(const CUgraphNode *nodes, size_t count, CUgraphNod
     return is_first;
 }
 
-/* The body that the first value chooses is certain to run if no kernel can change the value before.
- */
+/* Returns the graph within a conditional node (a body) that every launch runs, or NULL. The
+ * condition's first value chooses that body, if no kernel can change the value before the node
+ * runs. */
 CUgraph sc_certain_bodies_find(CUgraph graph, CUgraphNode node)
 {
     size_t count = 0;

@@ -17,9 +17,10 @@
 
 #include "interpose/driver/driver.h"
 
-/* Returns the body of a conditional node that runs in every launch; NULL: none is certain to, or
- * that is not known. `graph`: the node's graph, which must be the outermost graph or such a body
- * itself. No thread may change it meanwhile. */
+/* Returns the graph within a conditional node (a body) that every launch runs; NULL: none is
+ * certain to run, or that is not known. Called for each conditional node of a graph when an exec is
+ * made. `graph`: the node's graph, which must be the outermost graph or itself a body that every
+ * launch runs. No other thread may change the graph meanwhile. */
 CUgraph sc_certain_bodies_find(CUgraph graph, CUgraphNode node);
 
 #endif

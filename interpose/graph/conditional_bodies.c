@@ -16,16 +16,16 @@
 
 enum { NO_BODY = UINT32_MAX, CHOSEN = UINT32_MAX - 1 };
 
-/* One body of a node. */
+/* One graph that a conditional node may run. */
 struct body {
     CUgraph graph;
-    uint32_t detached; /* the tracker's id of the body while the body is taken; else 0 */
+    uint32_t detached; /* the tracker's id of the graph while the driver destroys it; else 0 */
 };
 
-/* All bodies of one conditional node. */
+/* The bodies of one conditional node: the graphs that it may run. */
 struct sc_conditional_bodies {
     CUgraphNode node;
-    struct sc_conditional_bodies *next; /* the next of those that were taken together */
+    struct sc_conditional_bodies *next; /* of those taken together, before the driver's call */
     uint32_t count;
     uint32_t chosen; /* the index of the body that a launch's first value chooses; NO_BODY: none, or
                         not known */
@@ -55,7 +55,8 @@ static struct sc_conditional_bodies *find_locked(CUgraphNode node) SC_REQUIRES(b
     return (struct sc_conditional_bodies *)(uintptr_t)sc_handles_get(&by_node, (uintptr_t)node);
 }
 
-/* Removes the node's bodies from the map, and returns them. Returns NULL if none are known. */
+/* Removes the node's bodies (the graphs that it may run) from the map, because the node is about to
+ * go or has a new record. The caller owns what is returned; NULL: none are known. */
 static struct sc_conditional_bodies *remove_locked(CUgraphNode node) SC_REQUIRES(bodies_lock)
 {
     SC_ASSERT_HELD(&bodies_lock);
@@ -67,7 +68,8 @@ static struct sc_conditional_bodies *remove_locked(CUgraphNode node) SC_REQUIRES
     return bodies;
 }
 
-/* Frees the memory of the bodies; does nothing for NULL. */
+/* Frees the record of a node's bodies, and not the graphs, which are the driver's. Does nothing for
+ * NULL. */
 static void free_bodies_locked(struct sc_conditional_bodies *bodies) SC_REQUIRES(bodies_lock)
 {
     SC_ASSERT_HELD(&bodies_lock);
@@ -75,8 +77,9 @@ static void free_bodies_locked(struct sc_conditional_bodies *bodies) SC_REQUIRES
         sc_arena_free(&memory, bodies, bytes_of(bodies->count));
 }
 
-/* Enters the bodies under their node. If there are bodies of a node with the same handle, that node
- * was destroyed without a wrapper, and they are dropped. */
+/* Enters the record under its node, and owns it from now on. An older record under the same handle
+ * is of a node that was destroyed without a wrapper's notice, and is dropped. Without memory the
+ * record is freed, and the node's bodies stay unknown. */
 static void enter_bodies_locked(struct sc_conditional_bodies *bodies) SC_REQUIRES(bodies_lock)
 {
     SC_ASSERT_HELD(&bodies_lock);
@@ -87,27 +90,29 @@ static void enter_bodies_locked(struct sc_conditional_bodies *bodies) SC_REQUIRE
         free_bodies_locked(bodies);
 }
 
-/* Makes the map when it is needed first: few programs have a conditional node. Returns false if
+/* Makes the map at its first use, since few programs have a conditional node. Returns false if
  * there is no memory. */
-static bool is_ready_locked(struct sc_handles *map) SC_REQUIRES(bodies_lock)
+static bool init_if_needed_locked(struct sc_handles *map) SC_REQUIRES(bodies_lock)
 {
     SC_ASSERT_HELD(&bodies_lock);
     return atomic_load_explicit(&map->table, memory_order_relaxed) || sc_handles_init(map) == 0;
 }
 
-static bool are_values_ready_locked(void) SC_REQUIRES(bodies_lock)
+static bool init_values_locked(void) SC_REQUIRES(bodies_lock)
 {
     SC_ASSERT_HELD(&bodies_lock);
-    return is_ready_locked(&values) && is_ready_locked(&owners);
+    return init_if_needed_locked(&values) && init_if_needed_locked(&owners);
 }
 
-/* Notes the handle that the graph has for a condition. If several graphs have had the same handle,
- * some of which may be destroyed, the last one counts. */
+/* Called when the program has made a handle for a condition: keeps the condition's first value, and
+ * the graph, until a node is added with the handle. The driver may give a destroyed graph's handle
+ * again, so what was known of the handle is dropped. Without a first value (`has_value` false)
+ * nothing is kept: then no body is certain to run. */
 void sc_conditional_bodies_note_handle(CUgraph graph, CUgraphConditionalHandle handle,
                                        bool has_value, unsigned value)
 {
     SC_LOCKED(&bodies_lock);
-    if (handle && are_values_ready_locked()) {
+    if (handle && init_values_locked()) {
         sc_handles_remove(&values, (uintptr_t)handle);
         sc_handles_remove(&owners, (uintptr_t)handle);
         if (has_value &&
@@ -116,22 +121,24 @@ void sc_conditional_bodies_note_handle(CUgraph graph, CUgraphConditionalHandle h
     }
 }
 
-/* Takes the first value of the condition's handle, plus 1, since a handle serves one node. Returns
- * 0 if it is not known. */
+/* Returns the first value of the condition's handle plus 1, and forgets the value, since a handle
+ * serves one node. Returns 0 if the value is not known. A handle that was made for another graph
+ * counts as unknown: that graph is gone. */
 static uint64_t take_value_locked(CUgraph graph, CUgraphConditionalHandle handle)
     SC_REQUIRES(bodies_lock)
 {
     SC_ASSERT_HELD(&bodies_lock);
-    if (!handle || !are_values_ready_locked() ||
+    if (!handle || !init_values_locked() ||
         sc_handles_get(&owners, (uintptr_t)handle) != (uint64_t)(uintptr_t)graph)
         return 0;
     sc_handles_remove(&owners, (uintptr_t)handle);
     return sc_handles_remove(&values, (uintptr_t)handle);
 }
 
-/* Returns the index of the body that the first value chooses. A loop has one body, and runs it at
- * least once, or never. */
-static uint32_t chosen_locked(CUgraph graph, const CUDA_CONDITIONAL_NODE_PARAMS *params)
+/* Returns the index of the body that a launch runs if no kernel has changed the condition; NO_BODY:
+ * none, or the first value is not known. Forgets that value, since a handle serves one node. A loop
+ * has one body. Of a node of type IF, body 0 is for true, and body 1 for false. */
+static uint32_t take_chosen_locked(CUgraph graph, const CUDA_CONDITIONAL_NODE_PARAMS *params)
     SC_REQUIRES(bodies_lock)
 {
     SC_ASSERT_HELD(&bodies_lock);
@@ -144,8 +151,8 @@ static uint32_t chosen_locked(CUgraph graph, const CUDA_CONDITIONAL_NODE_PARAMS 
     return params->type == CU_GRAPH_COND_TYPE_IF ? !value : value;
 }
 
-/* Keeps the graphs that a new conditional node has as bodies: the driver does not name them later.
- */
+/* Called when a conditional node was added: keeps the graphs that the driver has made for it
+ * (phGraph_out), since the driver tells of them only then. Without memory they stay unknown. */
 void sc_conditional_bodies_note(CUgraph graph, CUgraphNode node,
                                 const CUDA_CONDITIONAL_NODE_PARAMS *params)
 {
@@ -154,17 +161,18 @@ void sc_conditional_bodies_note(CUgraph graph, CUgraphNode node,
         return;
     SC_LOCKED(&bodies_lock);
     struct sc_conditional_bodies *bodies =
-        is_ready_locked(&by_node) ? sc_arena_alloc(&memory, bytes_of(count)) : NULL;
+        init_if_needed_locked(&by_node) ? sc_arena_alloc(&memory, bytes_of(count)) : NULL;
     if (!bodies)
         return;
     *bodies = (struct sc_conditional_bodies){
-        .node = node, .count = count, .chosen = chosen_locked(graph, params)};
+        .node = node, .count = count, .chosen = take_chosen_locked(graph, params)};
     for (uint32_t i = 0; i < count; i++)
         bodies->list[i] = (struct body){params->phGraph_out[i], 0};
     enter_bodies_locked(bodies);
 }
 
-/* Returns the node's body of this index, or the CHOSEN one; NULL: there is none. */
+/* Returns the node's body of this index, or with CHOSEN the one that the condition's first value
+ * chooses; NULL: there is none, or it is not known. */
 static CUgraph body_of(CUgraphNode node, uint32_t index)
 {
     if (!sc_conditional_bodies_exist())
@@ -181,7 +189,7 @@ CUgraph sc_conditional_bodies_at(CUgraphNode node, uint32_t index)
     return body_of(node, index);
 }
 
-/* Which body that is was found when the node was added. */
+/* The index was found when the node was added, by the condition's first value. */
 CUgraph sc_conditional_bodies_chosen(CUgraphNode node)
 {
     return body_of(node, CHOSEN);
@@ -195,8 +203,10 @@ static struct sc_conditional_bodies *take_bodies_of(CUgraphNode node)
     return remove_locked(node);
 }
 
-/* Takes the bodies of a node. The walk calls this after what is inside of the node, so the bodies
- * within them are taken already. */
+/* The walk's function for a graph or node that the driver is about to destroy: puts the bodies of
+ * one conditional node on the list `*taken`. Detaches them in the tracker from their handles, since
+ * the driver may give these to new graphs before its call returns. The walk calls this when it
+ * leaves a node, so that it has found what is within by then. */
 static void take_node(void *context, struct sc_walked_graph *in, CUgraphNode node,
                       CUgraphNodeType type)
 {
@@ -216,15 +226,15 @@ static void take_node(void *context, struct sc_walked_graph *in, CUgraphNode nod
 
 static const struct sc_node_walk take_bodies = {.leave = take_node};
 
-/* Are any bodies known, and can the driver be asked what is within a graph? Else there is nothing
- * to take. */
+/* Is there anything to take when a graph or node is destroyed? Not if no bodies are known, the
+ * library is not active, or the driver lacks the functions that list nodes. */
 static bool can_take(void)
 {
     return sc_conditional_bodies_exist() && sc_active() && sc_driver_nodes_can_be_asked();
 }
 
-/* Takes the bodies of all nodes of a graph that is about to be destroyed. Returns NULL if there are
- * none. */
+/* Called before the driver destroys the graph, with all conditional nodes in it. Takes their bodies
+ * out of the tables, for sc_conditional_bodies_end. Returns NULL if there are none. */
 struct sc_conditional_bodies *sc_conditional_bodies_take_of_graph(CUgraph graph)
 {
     struct sc_conditional_bodies *taken = NULL;
@@ -233,7 +243,8 @@ struct sc_conditional_bodies *sc_conditional_bodies_take_of_graph(CUgraph graph)
     return taken;
 }
 
-/* Records the bodies of one conditional node. */
+/* Called before the driver destroys the node. Takes the bodies of it, and of nodes within it, out
+ * of the tables, for sc_conditional_bodies_end. Returns NULL if there are none. */
 struct sc_conditional_bodies *sc_conditional_bodies_take_of_node(CUgraphNode node)
 {
     struct sc_conditional_bodies *taken = NULL;
@@ -242,7 +253,9 @@ struct sc_conditional_bodies *sc_conditional_bodies_take_of_node(CUgraphNode nod
     return taken;
 }
 
-/* If the driver has refused, attaches the bodies again; else forgets what they did. */
+/* Called when the driver's call that destroys a graph or node has returned. If the driver has
+ * refused, enters the taken bodies again, and attaches the tracker's records to their handles. Else
+ * forgets what they used. A body without an id in `detached` used nothing. */
 void sc_conditional_bodies_end(struct sc_conditional_bodies *taken, bool destroyed)
 {
     for (struct sc_conditional_bodies *next; taken; taken = next) {

@@ -9,7 +9,8 @@
 
 #include "common/poison.h"
 
-/* One side of a copy, as the call's parameters have it. */
+/* The source or destination of a 2D or 3D copy, as the call's parameters name it: the memory at
+ * `host` or `device`, by the type, and where in it the bytes begin. */
 struct operand {
     CUmemorytype type;
     const void *host;
@@ -17,11 +18,12 @@ struct operand {
     size_t x, y, z, pitch, height;
 };
 
-struct extent {
+struct extent { /* of a copy: bytes of a row, rows, slices */
     size_t width, height, depth;
 };
 
-/* Is a range known there? Its kind, or SC_PAGEABLE. */
+/* Does the tracker know host memory at the address (an allocation or a registration)? Stores its
+ * kind; SC_PAGEABLE if not. */
 static bool find_kind(uintptr_t address, enum sc_buffer_kind *kind)
 {
     struct sc_range_info range = sc_track_find_range(&sc_track, address);
@@ -29,7 +31,11 @@ static bool find_kind(uintptr_t address, enum sc_buffer_kind *kind)
     return range.range != 0;
 }
 
-/* Returns one side of a 2D or 3D copy: where its bytes lie, and whether that is host memory. */
+/* Returns one side of a 2D or 3D copy: where its bytes lie, and whether that is host memory. An
+ * array is device memory without an address, so the side stays unused. Managed memory, and pinned
+ * memory that the call names as device memory, is used, but does not count as host memory. The
+ * driver is asked only for a unified address at which no range is known. A pitch or height of 0
+ * means that rows or slices are contiguous. */
 static struct sc_copy_side operand_side(const struct operand *operand, const struct extent *extent)
 {
     struct sc_copy_side side = {0};
@@ -53,7 +59,8 @@ static struct sc_copy_side operand_side(const struct operand *operand, const str
         .pitch_bytes = pitch,
         .rows = extent->height,
     };
-    /* with several slices a row is a slice, from its first row to its last */
+    /* A shape has one pitch: with several slices each of its rows is a whole slice, and `fold` has
+     * the gaps between the rows within. */
     if (extent->depth > 1) {
         side.shape.width_bytes = (extent->height - 1) * pitch + extent->width;
         side.shape.pitch_bytes = slice;
@@ -64,7 +71,7 @@ static struct sc_copy_side operand_side(const struct operand *operand, const str
     return side;
 }
 
-/* Returns both sides of a 2D or 3D copy. */
+/* Returns both sides of a 2D or 3D copy; two unused ones if it copies no bytes. */
 static struct sc_copy_sides operand_sides(const struct operand *src, const struct operand *dst,
                                           const struct extent *extent)
 {
@@ -77,6 +84,8 @@ static struct sc_copy_sides operand_sides(const struct operand *src, const struc
     return sides;
 }
 
+/* Returns the sides of a 2D copy, as one slice of a 3D copy. NULL is a call that the driver will
+ * refuse: no side is used. */
 struct sc_copy_sides sc_copy_sides_of_2d(const CUDA_MEMCPY2D *copy)
 {
     if (!copy)
@@ -108,6 +117,8 @@ struct sc_copy_sides sc_copy_sides_of_3d_peer(const CUDA_MEMCPY3D_PEER *copy)
     return copy ? SIDES_3D(copy) : (struct sc_copy_sides){0};
 }
 
+/* Returns one side of a contiguous copy. A range that the tracker knows at the address decides what
+ * memory it is. Else `as` says so, or says by what question the driver is asked. */
 struct sc_copy_side sc_copy_side_at(enum sc_side_as as, uintptr_t address, size_t size_bytes)
 {
     struct sc_copy_side side = {.shape = {address, size_bytes, size_bytes, 1}};
@@ -126,18 +137,19 @@ struct sc_copy_side sc_copy_side_at(enum sc_side_as as, uintptr_t address, size_
 
 /* ---- between two addresses ---- */
 
-/* Makes a side without a range host memory, if the driver says that its address is no device's. */
+/* Makes a side at which no range is known host memory, if the driver says that it is pageable. */
 static void set_pageable(struct sc_copy_side *side, bool is_pageable)
 {
     side->used |= is_pageable;
     side->host |= is_pageable;
 }
 
-/* Asks the driver which side without a range is pageable, if the manner of the copy depends on it;
- * for a device that stages pageable memory. A copy to pageable memory, or between host memory, is
- * complete in the call. A pageable source of other copies is read in the call, unless it is so
- * large that the call waits. So if the source is smaller, it makes no difference whether it is
- * device memory or pageable, and the driver is not asked. */
+/* Asks the driver which side without a known range is pageable, for a device that copies pageable
+ * memory through a buffer of the driver's. The answer says when the copy is done. A copy to
+ * pageable memory, or between host memory, is complete in the call. A pageable source of other
+ * copies is read in the call, and only for a large one (SC_COPY_STAGED_BYTES) the call waits. A
+ * smaller source makes no difference, and is not asked about (`unasked`): each question costs a
+ * call. */
 static void ask_where_staged(struct sc_copy_sides *sides)
 {
     struct sc_copy_side *src = &sides->src, *dst = &sides->dst;
@@ -150,13 +162,17 @@ static void ask_where_staged(struct sc_copy_sides *sides)
         src->unasked = !src->known;
 }
 
+/* Asks the driver whether a side without a known range is pageable, for a device that reads and
+ * writes pageable memory itself: then every copy may be asynchronous, and the answer is always
+ * needed. */
 static void ask_in_place(struct sc_copy_side *side)
 {
     if (!side->known)
         set_pageable(side, sc_address_is_pageable(side->shape.address));
 }
 
-/* Stores what is known of both sides without asking. Returns false if the copy has no bytes. */
+/* Stores what the tracker knows of both sides, without a question to the driver. Returns false if
+ * the copy has no bytes, so that there is nothing to ask. */
 static bool find_sides(struct sc_copy_sides *sides, CUdeviceptr dst, CUdeviceptr src,
                        size_t size_bytes)
 {
@@ -174,7 +190,8 @@ static void ask_both_in_place(struct sc_copy_sides *sides)
     ask_in_place(&sides->dst);
 }
 
-/* Finds both sides of a copy between two addresses of any kind (cuMemcpy). */
+/* Finds both sides of a copy between two addresses, each of which may be the host's or a device's
+ * (cuMemcpyAsync). `in_place`: the device reads and writes pageable memory itself. */
 void sc_copy_sides_unified(struct sc_copy_sides *sides, CUdeviceptr dst, CUdeviceptr src,
                            size_t size_bytes, bool in_place)
 {
@@ -187,7 +204,9 @@ void sc_copy_sides_unified(struct sc_copy_sides *sides, CUdeviceptr dst, CUdevic
 }
 
 /* Finds both sides of a copy between two addresses that the call names as device memory
- * (cuMemcpyDtoD). */
+ * (cuMemcpyDtoDAsync), although pinned, managed and, with `in_place`, pageable memory is allowed
+ * there. `host` is set for neither, since the call names neither as host memory; `used` says what
+ * is tracked. */
 void sc_copy_sides_of_device(struct sc_copy_sides *sides, CUdeviceptr dst, CUdeviceptr src,
                              size_t size_bytes, bool in_place)
 {
@@ -201,7 +220,7 @@ void sc_copy_sides_of_device(struct sc_copy_sides *sides, CUdeviceptr dst, CUdev
 
 /* ---- what it does with device memory ---- */
 
-/* Adds one side of a copy as a use of device memory. */
+/* Adds one side of a copy or memset to the list of what the call does with device memory. */
 static void add_device_use(struct sc_device_uses *uses, const struct sc_copy_sides *sides,
                            const struct sc_copy_side *side, enum sc_device_access access)
 {
@@ -212,7 +231,8 @@ static void add_device_use(struct sc_device_uses *uses, const struct sc_copy_sid
                                                      .fill = sides->fill});
 }
 
-/* Adds the sides of a copy or memset that are device memory. */
+/* Adds the sides that are device memory to `uses`, for the option device=1. Of a memset only a
+ * known range tells host memory, since `used` is set for any memory that a memset node fills. */
 void sc_copy_sides_add_device(const struct sc_copy_sides *sides, struct sc_device_uses *uses)
 {
     if (!sides->src.used && !sides->is_fill)
@@ -223,7 +243,9 @@ void sc_copy_sides_add_device(const struct sc_copy_sides *sides, struct sc_devic
 
 /* ---- what the driver does ---- */
 
-/* Returns the kind of memory by which the driver decides how to copy (copy_manner.h). */
+/* Returns where a side's memory lies, in the words of copy_manner.h, which knows how the driver
+ * copies between such places. Managed memory that the call names as host memory is a place of its
+ * own. */
 static enum sc_copy_place place_of(const struct sc_copy_side *side)
 {
     if (side->known && side->kind == SC_MANAGED && side->named_host)
@@ -233,6 +255,7 @@ static enum sc_copy_place place_of(const struct sc_copy_side *side)
     return side->used ? SC_PLACE_PAGEABLE : SC_PLACE_DEVICE;
 }
 
+/* Returns the copy in the form that sc_copy_manner_of takes to say how the driver makes it. */
 struct sc_copy_case sc_copy_sides_case(const struct sc_copy_sides *sides, enum sc_copy_call call,
                                        bool in_place)
 {
@@ -245,6 +268,7 @@ struct sc_copy_case sc_copy_sides_case(const struct sc_copy_sides *sides, enum s
     };
 }
 
+/* Returns when the driver reads and writes the two sides, and whether the call waits. */
 struct sc_copy_manner sc_copy_sides_manner(const struct sc_copy_sides *sides,
                                            enum sc_copy_call call, bool in_place)
 {
@@ -252,7 +276,10 @@ struct sc_copy_manner sc_copy_sides_manner(const struct sc_copy_sides *sides,
     return sc_copy_manner_of(&copy_case);
 }
 
-/* Sets when a launch uses the sides of a copy node: it may be within the call. */
+/* Sets when launches use the sides of a copy node. `waits`: the launch returns when the copy into
+ * this side is complete. `in_call`: the launch reads this source before it returns; set for managed
+ * memory alone, which is read early if the copy names it as host memory. A copy of no bytes uses
+ * nothing. */
 void sc_copy_sides_of_node(struct sc_copy_sides *sides)
 {
     const struct sc_copy_case copy_case = sc_copy_sides_case(sides, SC_COPY_NODE, false);

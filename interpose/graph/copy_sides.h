@@ -9,7 +9,6 @@
 /* Terms (docs/glossary.md):
  *   complete: finished by the device, whether or not the program knows
  *   legacy stream: a context's default stream, which is ordered with all its blocking streams
- *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
  *   range: host memory that the driver knows: one allocation or one registration
  *   source: the memory that a copy reads
  *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
@@ -31,6 +30,7 @@ struct sc_copy_case;
 struct sc_copy_manner;
 struct sc_device_uses;
 
+/* The source or the destination of a copy: what memory it is, and which bytes. */
 struct sc_copy_side {
     bool used;       /* the side is host memory, or managed, and not empty */
     bool host;       /* the side is host memory, and not managed */
@@ -47,6 +47,7 @@ struct sc_copy_side {
     struct sc_fold fold;
 };
 
+/* Both sides of a copy, or the destination of a memset. */
 struct sc_copy_sides {
     struct sc_copy_side src, dst;
     bool is_empty; /* a copy of no bytes: both sides are unused */
@@ -59,7 +60,8 @@ struct sc_copy_sides {
     uint32_t ordered_contexts[2];
 };
 
-/* Returns the direction under which such an operation is recorded. Pure. */
+/* Returns the direction under which the tracker records the copy. A copy between two pieces of host
+ * memory counts as D2H, since it writes host memory. Pure. */
 static inline enum sc_direction sc_copy_sides_direction(const struct sc_copy_sides *sides)
 {
     if (sides->is_fill)
@@ -67,39 +69,44 @@ static inline enum sc_direction sc_copy_sides_direction(const struct sc_copy_sid
     return sides->dst.used ? SC_D2H : sides->src.used ? SC_H2D : SC_D2D;
 }
 
-/* Return the sides of a copy by its parameters; for NULL, two unused sides. */
+/* Return the sides of a 2D or 3D copy by the parameters of its call; two unused sides for NULL,
+ * which the driver will refuse. May call the driver. */
 struct sc_copy_sides sc_copy_sides_of_2d(const CUDA_MEMCPY2D *copy);
 struct sc_copy_sides sc_copy_sides_of_3d(const CUDA_MEMCPY3D *copy);
 struct sc_copy_sides sc_copy_sides_of_3d_peer(const CUDA_MEMCPY3D_PEER *copy);
 
-/* As what memory counts where no range is known: as what the driver says, when it is asked whether
- * the memory is pageable; as host memory, which the call names so; as host memory, unless the
- * driver says that it is a device's; as device memory; as neither. */
+/* What an address without a known range counts as, in sc_copy_side_at. ASKED: pageable host memory
+ * if the driver says so. HOST: host memory, since the call names it so. UNIFIED: host memory,
+ * unless the driver says that it is a device's. DEVICE: device memory. KNOWN: neither, so only a
+ * known range makes it host memory. */
 enum sc_side_as { SC_SIDE_ASKED, SC_SIDE_HOST, SC_SIDE_UNIFIED, SC_SIDE_DEVICE, SC_SIDE_KNOWN };
 
-/* Returns one side of a contiguous copy. If a range is known there, the side is that range's
- * memory. */
+/* Returns one side of a contiguous copy: the memory of the range that the tracker knows at the
+ * address, or else what `as` says. May call the driver. */
 struct sc_copy_side sc_copy_side_at(enum sc_side_as as, uintptr_t address, size_t size_bytes);
 
-/* Store the sides of a contiguous asynchronous copy. _unified: between unified addresses;
- * _of_device: between addresses that the call names as device memory. They ask the driver only
- * about addresses on which the manner of the copy depends. `in_place`: the device works with
- * pageable memory itself. */
+/* Store the sides of a contiguous asynchronous copy. unified: each address may be the host's or a
+ * device's (cuMemcpyAsync). of_device: the call names both as device memory (cuMemcpyDtoDAsync).
+ * The driver is asked about an address only if its answer changes when the copy is read or done.
+ * `in_place`: the device reads and writes pageable memory itself. */
 void sc_copy_sides_unified(struct sc_copy_sides *sides, CUdeviceptr dst, CUdeviceptr src,
                            size_t size_bytes, bool in_place);
 void sc_copy_sides_of_device(struct sc_copy_sides *sides, CUdeviceptr dst, CUdeviceptr src,
                              size_t size_bytes, bool in_place);
 
-/* Adds to `uses` what the copy does with device memory. Pure. */
+/* Adds to `uses` what the copy does with device memory, for the option device=1. Pure. */
 void sc_copy_sides_add_device(const struct sc_copy_sides *sides, struct sc_device_uses *uses);
 
-/* Returns the case of such a copy, for which sc_copy_manner_of tells what the driver does. Pure. */
+/* Returns the copy in the form that sc_copy_manner_of takes (track/copy_manner.h). `call`: which
+ * kind of call makes it. Pure. */
 struct sc_copy_case sc_copy_sides_case(const struct sc_copy_sides *sides, enum sc_copy_call call,
                                        bool in_place);
-/* Returns how the driver makes the copy (track/copy_manner.h). Pure. */
+/* Returns when the driver reads and writes the two sides, and whether the call waits
+ * (track/copy_manner.h). Pure. */
 struct sc_copy_manner sc_copy_sides_manner(const struct sc_copy_sides *sides,
                                            enum sc_copy_call call, bool in_place);
-/* Sets `waits` and `in_call` of the sides of a node: how launches treat the copy. Pure. */
+/* Sets, for a copy node, what a launch does before it returns: `waits` if it waits until the
+ * destination is written, `in_call` if it reads the source. Pure. */
 void sc_copy_sides_of_node(struct sc_copy_sides *sides);
 
 #endif

@@ -18,13 +18,17 @@
 
 #include "common/poison.h"
 
-/* In a replay a node may have been changed without a wrapper: nothing is noted. */
+/* Is it of use to ask what a node does with device memory? Not without the option device=1. Not
+ * when a missed call is run through its wrapper afterwards (a replay), since calls without a
+ * wrapper may have changed the node. */
 bool sc_device_nodes_are_watched(void)
 {
     return sc_track_watches_device(&sc_track) && !sc_replaying_is_on();
 }
 
-/* Adds uses of device memory to the graph. */
+/* Adds a node's uses of device memory to the graph. `base` has what they have in common: the node,
+ * and the call that added it. A use gets a struct sc_graph_extra only for rows with gaps (fold), or
+ * for a node in a child graph or body (inner). */
 void sc_device_nodes_add(const struct sc_graph_call *call, const struct sc_graph_use *base,
                          const struct sc_device_use *uses, unsigned count)
 {
@@ -41,7 +45,9 @@ void sc_device_nodes_add(const struct sc_graph_call *call, const struct sc_graph
     }
 }
 
-/* Notes what a copy or memset node does with device memory. */
+/* Notes what a copy or memset node does with device memory. A node that a launch may leave out
+ * (`unsure`) is noted only if the option `kernels` is on: then possible uses, which need not take
+ * place, are judged as well. */
 void sc_device_nodes_note(const struct sc_graph_call *call, uintptr_t name,
                           const struct sc_copy_sides *sides, uint8_t unsure)
 {
@@ -53,8 +59,8 @@ void sc_device_nodes_note(const struct sc_graph_call *call, uintptr_t name,
     sc_device_nodes_add(call, &base, uses.of, uses.count);
 }
 
-/* Notes the memory that an allocation node allocates. Returns false if the driver does not tell, or
- * there is no room. */
+/* Notes which memory an allocation node allocates, so that other nodes' uses of it are left out.
+ * Returns false if the driver does not tell, or there is no room. */
 static bool note_allocation(uintptr_t exec, CUgraphNode node)
 {
     CUDA_MEM_ALLOC_NODE_PARAMS params;
@@ -64,8 +70,9 @@ static bool note_allocation(uintptr_t exec, CUgraphNode node)
                track.graphs, exec, &(struct sc_graph_own){params.dptr, params.bytesize, 0}));
 }
 
-/* Notes the memory that a free node frees. A free names only the address; its size is that of the
- * block there, which the allocating node has noted. */
+/* Notes which memory a free node frees. The driver tells only the address. The size is that of the
+ * block which the tracker knows there; 0: unknown. Returns false if the driver does not tell, or
+ * there is no room. */
 static bool note_free(uintptr_t exec, uintptr_t name, CUgraphNode node)
 {
     CUdeviceptr address;
@@ -78,8 +85,9 @@ static bool note_free(uintptr_t exec, uintptr_t name, CUgraphNode node)
                                      &(struct sc_graph_own){address, bytes, name});
 }
 
-/* Notes what an allocation or free node does. If that is not known, the exec's uses of device
- * memory are not judged. */
+/* Notes what an allocation or free node does; other nodes are none of its business. The same
+ * address may mean different memory before and behind such a node. So if one of them is not known,
+ * no use of device memory by the exec is judged. */
 void sc_device_nodes_note_own_memory(uintptr_t exec, uintptr_t name, CUgraphNode node,
                                      CUgraphNodeType type)
 {
@@ -97,9 +105,10 @@ void sc_device_nodes_end_own_memory(uintptr_t exec)
 
 /* ---- kernels ---- */
 
-/* Notes the addresses among a kernel's parameters. The driver has copied the parameters, or has
- * just returned them, so they can be read. Notes nothing in a replay, since a node may have been
- * changed without a wrapper. */
+/* Adds the addresses among a kernel node's parameters as possible uses of device memory: the kernel
+ * may use memory there. The parameters can be read, since the driver has just copied or returned
+ * them. Not when a missed call is run through its wrapper afterwards (a replay), since calls
+ * without a wrapper may have changed the node. */
 static void add_addresses(const struct sc_graph_call *call, uintptr_t name,
                           const struct sc_kernel_node_given *given)
 {
@@ -118,8 +127,9 @@ static void add_addresses(const struct sc_graph_call *call, uintptr_t name,
     }
 }
 
-/* Notes the addresses among a kernel node's parameters. A CUkernel of a library, given in place of
- * a function, is read by the same call. */
+/* Asks the driver for a kernel node's parameters, and notes the addresses among them, if the option
+ * `kernels` asks for that. A node has a CUfunction or a library's CUkernel; kernel_parameters.h
+ * reads both. */
 void sc_device_nodes_note_kernel(const struct sc_graph_call *call, uintptr_t name, CUgraphNode node)
 {
     CUDA_KERNEL_NODE_PARAMS params;
@@ -132,7 +142,10 @@ void sc_device_nodes_note_kernel(const struct sc_graph_call *call, uintptr_t nam
                                        params.kernelParams, params.extra});
 }
 
-/* Drops the addresses that a kernel node of an exec had, and reads those of its new parameters. */
+/* Called when the program gives a kernel node of an exec new parameters: replaces the addresses
+ * that were noted. Addresses of inner nodes (in a child graph or a body) are kept under the
+ * outermost node around, without the inner one. So all of that node are dropped there, and none is
+ * added. */
 void sc_device_nodes_note_kernel_change(uintptr_t exec, uintptr_t name,
                                         const struct sc_kernel_node_given *given)
 {
@@ -140,7 +153,7 @@ void sc_device_nodes_note_kernel_change(uintptr_t exec, uintptr_t name,
     if (sc_options.kernels == SC_KERNELS_OFF || !sc_active())
         return;
     if (SC_TRACKED(sc_graphs_place_of(track.graphs, exec, name, &outer)) != SC_PLACE_OUTERMOST) {
-        /* `outer` is 0 if the place is unknown: those of all inner nodes are dropped. */
+        /* `outer` is 0 if it is not known where the node is: then those of all nodes go. */
         SC_TRACKED(sc_graphs_drop_addresses(track.graphs, exec, outer));
         return;
     }

@@ -29,24 +29,25 @@ struct sc_device_use;
 struct sc_graph_call;
 struct sc_graph_use;
 
-/* Returns true if device memory that nodes use is watched. */
+/* Returns true if it is to be noted what nodes do with device memory: device=1 is set, and no
+ * missed call is being replayed. Lock-free. */
 bool sc_device_nodes_are_watched(void);
 
-/* Adds uses of device memory to a node of the call's graph. `base`: what these uses have in common.
- */
+/* Adds a node's uses of device memory to the call's graph. `base`: what these uses have in common,
+ * as the node and the call that added it. Called for captured nodes and for nodes of execs. */
 void sc_device_nodes_add(const struct sc_graph_call *call, const struct sc_graph_use *base,
                          const struct sc_device_use *uses, unsigned count);
 
 /* Adds what a copy or memset node of the call's exec does with device memory. `name`: the handle by
- * which the exec knows the node. `unsure`: SC_UNSURE_LEFT_OUT if a launch may leave the node out;
- * else 0. */
+ * which the exec knows the node. `unsure`: SC_UNSURE_LEFT_OUT if a launch may leave the node out,
+ * as within a conditional node; else 0. */
 void sc_device_nodes_note(const struct sc_graph_call *call, uintptr_t name,
                           const struct sc_copy_sides *sides, uint8_t unsure);
 
-/* Notes the memory that the node allocates or frees, if it does. Called for each node of the exec,
- * with its type and the handle by which the exec knows it (`name`). If it is not known how much a
- * node frees, no device memory of the exec is judged. After the last node,
- * sc_device_nodes_end_own_memory is called: it leaves out uses of such memory by other nodes. */
+/* Notes the memory that a node of the exec allocates or frees; does nothing for other nodes.
+ * `name`: the handle by which the exec knows the node. If it is not known what such a node does, no
+ * device memory of the exec is judged. Called for each node; behind the last one
+ * sc_device_nodes_end_own_memory leaves out what other nodes do with such memory. */
 void sc_device_nodes_note_own_memory(uintptr_t exec, uintptr_t name, CUgraphNode node,
                                      CUgraphNodeType type);
 void sc_device_nodes_end_own_memory(uintptr_t exec);
@@ -63,9 +64,10 @@ struct sc_kernel_node_given {
     void *const *parameters;
     void *const *extra;
 };
-/* Drops the addresses that the changed node had, and notes those of its new parameters. It is not
- * known which addresses an inner node (in a child graph or a body) had: then all addresses of the
- * outermost node around it are dropped, and none is noted. */
+/* Called when the program has changed a kernel node of an exec: drops the addresses that the node
+ * had, and notes those of its new parameters. For an inner node (in a child graph or a body) drops
+ * all addresses of the outermost node around it, and notes none: it is not known which were the
+ * inner node's. */
 void sc_device_nodes_note_kernel_change(uintptr_t exec, uintptr_t name,
                                         const struct sc_kernel_node_given *given);
 

@@ -28,7 +28,7 @@ enum {
     WORD_BITS = 64,
 };
 
-struct use {
+struct use { /* one node's use of device memory */
     const struct sc_graph_use *is;
     struct sc_op_info op; /* the operation that the use is, for the comparison with others */
 };
@@ -50,15 +50,16 @@ struct search {
     CUgraphNode *found; /* what one question to the driver has found */
 };
 
-/* Do two uses of different nodes share a byte that one of them writes? */
+/* Do two uses of device memory by different nodes share a byte that one of them writes? Then they
+ * race, unless an edge orders their nodes. */
 static bool are_in_conflict(const struct use *a, const struct use *b)
 {
     return a->is->node != b->is->node && sc_conflicts_share_written_byte(&a->op, &b->op);
 }
 
-/* Do any two uses have a common byte that one writes? In most graphs none do, and the edges need
- * not be asked for. */
-static bool has_any_race(const struct search *search)
+/* Are any two uses in conflict? In most graphs none are, and then the driver need not be asked for
+ * the edges, which takes long. */
+static bool has_any_conflict(const struct search *search)
 {
     for (uint32_t i = 0; i < search->use_count; i++)
         for (uint32_t k = 0; k < i; k++)
@@ -69,6 +70,7 @@ static bool has_any_race(const struct search *search)
 
 /* ---- what stands before each node ---- */
 
+/* Returns the node's row: a bit for each use of the node itself or of a node before it. */
 static uint64_t *uses_before(const struct search *search, uint32_t node)
 {
     return search->rows + (size_t)node * search->row_words;
@@ -79,7 +81,8 @@ static bool has_bit(const uint64_t *row, uint32_t use)
     return row[use / WORD_BITS] >> use % WORD_BITS & 1;
 }
 
-/* Adds the bits of `before` to the row. Returns whether the row has changed. */
+/* Adds the bits of `before`, the row of an earlier node, to a node's row. Returns whether the row
+ * has changed: then the rows of later nodes may change, too. */
 static bool add_bits(uint64_t *row, const uint64_t *before, uint32_t words)
 {
     bool changed = false;
@@ -90,14 +93,16 @@ static bool add_bits(uint64_t *row, const uint64_t *before, uint32_t words)
     return changed;
 }
 
-/* Returns the place of a node plus 1; 0: it is none of the graph's. */
+/* Returns the index of a node in `nodes` plus 1; 0: the driver has named a node that the list does
+ * not have. */
 static uint64_t place_of(struct search *search, CUgraphNode node)
 {
     return sc_handles_get(&search->by_name, search->name_of(search->context, node));
 }
 
-/* Adds the uses that come before the nodes on which `node` depends. Returns false if these nodes
- * cannot be known. */
+/* Adds to the node's row the rows of the nodes on which it depends directly. Sets *changed if that
+ * changed the row. Returns false if the driver does not tell all those nodes: a race would be
+ * reported where an unknown edge gives the order. */
 static bool add_uses_before(struct search *search, uint32_t node, bool *changed)
 {
     size_t count = search->count;
@@ -112,8 +117,9 @@ static bool add_uses_before(struct search *search, uint32_t node, bool *changed)
     return count <= search->count;
 }
 
-/* Finds for each node all uses that come before it: adds bits along the edges until nothing
- * changes. Returns false if that takes too long, or an edge cannot be known. */
+/* Finds for each node all uses that come before it: copies bits along the edges, over and over,
+ * until no row changes. One round is enough where the driver lists nodes in the order of their
+ * edges. Returns false if it takes more than ROUNDS_MAX rounds, or an edge is not known. */
 static bool find_uses_before(struct search *search)
 {
     bool changed = true, is_known = true;
@@ -131,7 +137,8 @@ static bool find_uses_before(struct search *search)
 
 /* ---- the races ---- */
 
-/* Is one of the two uses before the other, or a node unknown? Only such pairs race that are not. */
+/* Does one of the two uses come before the other, by edges? A use whose node is not in the list
+ * counts as ordered, so that nothing is reported without proof. */
 static bool are_ordered(const struct search *search, uint32_t a, uint32_t b)
 {
     uint32_t node_a = search->node_of[a], node_b = search->node_of[b];
@@ -139,8 +146,9 @@ static bool are_ordered(const struct search *search, uint32_t a, uint32_t b)
            has_bit(uses_before(search, node_b), a) || has_bit(uses_before(search, node_a), b);
 }
 
-/* Returns the call that added the node, if the node also uses host memory, with which that call is
- * kept. If there is none, the call that made the exec counts as the author. */
+/* Finds the call that added the node by a use of host memory that the node has besides, since such
+ * uses keep their author. `made`: the call that made the exec. It stands in such a use where the
+ * true author was not known, and is no answer. `api` of the result is NULL if none is found. */
 static struct sc_graph_author author_by_host(const struct search *search, uintptr_t name,
                                              const struct sc_hazard_event *made)
 {
@@ -154,7 +162,8 @@ static struct sc_graph_author author_by_host(const struct search *search, uintpt
     return (struct sc_graph_author){.api = NULL};
 }
 
-/* Returns a copy of the use, with its author if that is known. */
+/* Returns a copy of the use for the report, with the call that added its node (the author), if that
+ * is known. */
 static struct sc_graph_use copy_with_author(const struct search *search, uint32_t at,
                                             const struct sc_hazard_event *made)
 {
@@ -166,7 +175,9 @@ static struct sc_graph_use copy_with_author(const struct search *search, uint32_
     return use;
 }
 
-/* Notes each pair of uses that have a common written byte and are not ordered. */
+/* Notes each pair of uses that are in conflict and not ordered, until the tracker has no more room.
+ * The call that made the exec, with its stack, is taken at the first race, since a stack takes
+ * time. */
 static void note_races(const struct search *search, const struct sc_call *call)
 {
     struct sc_graph_race race = {.made.api = NULL};
@@ -185,7 +196,8 @@ static void note_races(const struct search *search, const struct sc_call *call)
 
 /* ---- the memory for it ---- */
 
-/* Fills the table, and finds the index of each use's node. */
+/* Fills the table from nodes' names to their indices, and stores the index of each use's node.
+ * Returns false if there is no memory. */
 static bool index_nodes(struct search *search)
 {
     bool named = true;
@@ -199,8 +211,9 @@ static bool index_nodes(struct search *search)
     return named;
 }
 
-/* Maps memory for the tables and the driver's answers, in one piece. */
-static void find_in_pages(struct search *search, const struct sc_call *call)
+/* Maps memory for the tables and for the driver's answers, in one piece, and searches for races.
+ * Finds nothing if the rows would need more than ROWS_MAX_BYTES, or there is no memory. */
+static void search_with_tables(struct search *search, const struct sc_call *call)
 {
     search->row_words = (search->use_count + WORD_BITS - 1) / WORD_BITS;
     size_t rows_bytes = (size_t)search->count * search->row_words * sizeof *search->rows;
@@ -220,7 +233,8 @@ static void find_in_pages(struct search *search, const struct sc_call *call)
     sc_pages_unmap(pages, size_bytes);
 }
 
-/* Collects the exec's uses of device memory, except kernels' addresses. */
+/* Collects the exec's uses of device memory. The addresses among kernels' parameters are left out:
+ * a kernel need not use them, so two of them prove no race. */
 static void collect_uses(struct search *search)
 {
     const struct sc_graph_uses *uses = &search->exec->uses;
@@ -238,8 +252,9 @@ static void collect_uses(struct search *search)
     }
 }
 
-/* Finds, when an exec was made, nodes that use the same device memory and that no path of edges
- * orders: they race in every launch. */
+/* Called when an exec was made or updated: finds nodes that use the same device memory and that no
+ * path of edges orders. They race in every launch. Searches no exec with fewer than two uses of
+ * device memory, or with more than USES_MAX of them. */
 void sc_device_races_find(const struct sc_graph_call *made, CUgraph graph, const CUgraphNode *nodes,
                           size_t count, sc_name_of *name_of, const void *context)
 {
@@ -251,7 +266,7 @@ void sc_device_races_find(const struct sc_graph_call *made, CUgraph graph, const
                             .name_of = name_of,
                             .context = context};
     size_t size_bytes = USES_MAX * sizeof *search.uses;
-    /* The first test is of an overflow: places have 32 bits. */
+    /* The first test is for more nodes than 32 bits can count. */
     if (count != search.count || !search.exec || search.exec->device_count < 2 ||
         search.exec->device_count > USES_MAX)
         return;
@@ -259,7 +274,7 @@ void sc_device_races_find(const struct sc_graph_call *made, CUgraph graph, const
     if (!search.uses)
         return;
     collect_uses(&search);
-    if (has_any_race(&search))
-        find_in_pages(&search, made->by);
+    if (has_any_conflict(&search))
+        search_with_tables(&search, made->by);
     sc_pages_unmap(search.uses, size_bytes);
 }

@@ -21,9 +21,10 @@
 
 struct sc_graph_call;
 
-/* Finds and notes the races of the exec that the call `made` has made of `graph`, and whose uses
- * are noted already. `nodes`: all nodes of the graph. `name_of`: returns the handle by which the
- * exec knows a node. Finds nothing if there are too many uses, or no memory. */
+/* Finds the races of the exec that the call `made` has made of `graph`, and notes them with the
+ * tracker, which reports them at a launch. The exec's uses are noted already. `nodes`: all nodes of
+ * the graph. `name_of`: returns the handle by which the exec knows a node. Finds nothing if there
+ * are too many uses, or no memory. */
 typedef uintptr_t sc_name_of(const void *context, CUgraphNode node);
 void sc_device_races_find(const struct sc_graph_call *made, CUgraph graph, const CUgraphNode *nodes,
                           size_t count, sc_name_of *name_of, const void *context);

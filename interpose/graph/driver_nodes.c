@@ -16,10 +16,12 @@ bool sc_driver_nodes_can_be_asked(void)
 
 enum { SMALL_BYTES = 4096 };
 
-/* A page for the next small list, or NULL. It is kept, since to map a page takes longer than to ask
- * the driver. */
+/* A page for the next small list; NULL: it is in use, or there was none yet. */
 static _Atomic(void *) spare_page;
 
+/* Returns room for a list of nodes: the spare page if the list is small and the page is free, else
+ * new pages. NULL: no memory. Nearly all graphs are small, and to map a page takes longer than to
+ * ask the driver. */
 static CUgraphNode *take_list(size_t size_bytes)
 {
     void *kept = size_bytes <= SMALL_BYTES ? atomic_exchange(&spare_page, NULL) : NULL;
@@ -33,6 +35,9 @@ bool sc_driver_nodes_any(CUgraph graph)
            sc_real.cuGraphGetNodes(graph, NULL, &count) == CUDA_SUCCESS && count;
 }
 
+/* Asks the driver how many nodes the graph has, and then for the list. Returns NULL, and a count of
+ * 0, for a graph without nodes. The same where the driver refuses, there is no memory, or the graph
+ * has grown between the two calls, which CUDA forbids the program. */
 CUgraphNode *sc_driver_nodes_of(CUgraph graph, size_t *count)
 {
     size_t room = 0;
@@ -48,7 +53,8 @@ CUgraphNode *sc_driver_nodes_of(CUgraph graph, size_t *count)
     return nodes;
 }
 
-/* Frees a list of nodes. One small page is kept for the next list. */
+/* Frees a list from sc_driver_nodes_of. One small page is kept for the next list, unless there is
+ * one already. */
 void sc_driver_nodes_free(CUgraphNode *nodes, size_t count)
 {
     size_t size_bytes = count * sizeof *nodes;
@@ -59,8 +65,10 @@ void sc_driver_nodes_free(CUgraphNode *nodes, size_t count)
         sc_pages_unmap(nodes, size_bytes);
 }
 
-/* Asks the driver for the nodes directly before or after a node, by the newest function that it
- * has. */
+/* Asks the driver for the nodes from which an edge leads to this one (SC_WAY_BEFORE), or to which
+ * one leads from here. The newer functions are preferred, where the driver has them. Without room
+ * for the edges' data these refuse if an edge has such data; then the list is unknown, and false is
+ * returned. */
 bool sc_driver_nodes_ask_next_to(CUgraphNode node, enum sc_way way, CUgraphNode *room,
                                  size_t *count)
 {

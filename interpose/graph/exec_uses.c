@@ -32,7 +32,7 @@
 /* How many searches for certain bodies an exec may cost. */
 enum { SEARCHES_MAX = 16 };
 
-/* An exec whose nodes are being noted. */
+/* What the walk over an exec's nodes knows, while it notes what they do. */
 struct making {
     const struct sc_graph_call *call; /* with the exec as the graph */
     struct sc_handles *names; /* the graph's nodes -> the names by which the exec knows them; NULL:
@@ -40,7 +40,7 @@ struct making {
     /* the exec's nodes -> why their order is not certain; made when needed */
     struct sc_handles doubts;
     bool works;         /* at least one node does something */
-    bool is_blind;      /* a node records an event that is not known */
+    bool is_blind;      /* a node records an event, and the driver does not tell which */
     bool may_watch;     /* the exec knows the outermost graph's nodes by their own names, so their
                            functions can be replaced */
     bool has_hosts;     /* the outermost graph has host nodes */
@@ -55,15 +55,16 @@ struct making {
                          exec's */
 };
 
-/* Returns the name by which the exec's uses know a node. */
+/* Returns the handle by which the exec's uses know a node: the one that the node had in the graph
+ * which the exec was first made of. After an update by another graph `names` has these handles. */
 static uintptr_t name_of(const struct making *making, CUgraphNode node)
 {
     uint64_t name = making->names ? sc_handles_get(making->names, (uintptr_t)node) : 0;
     return name ? (uintptr_t)name : (uintptr_t)node;
 }
 
-/* Returns the set, or NULL if it was never needed. */
-static struct sc_handles *set_if_made(struct sc_handles *set)
+/* Returns the set, or NULL if nothing was put into it: sets are made at their first use. */
+static struct sc_handles *made_set(struct sc_handles *set)
 {
     return atomic_load_explicit(&set->table, memory_order_relaxed) ? set : NULL;
 }
@@ -72,14 +73,15 @@ static struct sc_handles *set_if_made(struct sc_handles *set)
  * memory. */
 static bool put_into_set(struct sc_handles *set, uintptr_t name, uint64_t value)
 {
-    return (set_if_made(set) || sc_handles_init(set) == 0) && sc_handles_put(set, name, value) == 0;
+    return (made_set(set) || sc_handles_init(set) == 0) && sc_handles_put(set, name, value) == 0;
 }
 
-/* Notes why the order of a node is not certain (`why`: as in a node's flags). All these reasons are
- * passed to the tracker together at the end, since there may be as many as the exec has uses. */
+/* Notes why the order of a node is not certain (`why`: as in a node's flags). The reasons are
+ * collected, and passed to the tracker together, since one by one each would cost a search over the
+ * exec's uses. Without memory for the set this one is passed at once. */
 static void add_doubt(struct making *making, uintptr_t name, unsigned why)
 {
-    uint64_t known = set_if_made(&making->doubts) ? sc_handles_get(&making->doubts, name) : 0;
+    uint64_t known = made_set(&making->doubts) ? sc_handles_get(&making->doubts, name) : 0;
     if (!put_into_set(&making->doubts, name, known | why))
         SC_TRACKED(sc_graphs_add_unsure(track.graphs, making->call->graph, name, why));
 }
@@ -95,8 +97,10 @@ struct place {
     uintptr_t name; /* the name by which the exec knows the node */
 };
 
-/* Does the node run in every launch? It does in the outermost graph, and in a body that is certain
- * to run. Child graphs within a body have the body as their base. */
+/* Does the node run in every launch? It does in the exec's outermost graph, and in a body (the
+ * graph in a conditional node) that is certain to run. A child graph within a body has that body as
+ * its `base`. A call that changes an inner node does not tell where that is, so it proves
+ * nothing. */
 static bool is_certain(const struct place *place)
 {
     const struct making *making = place->making;
@@ -104,8 +108,10 @@ static bool is_certain(const struct place *place)
            (!making->depth || place->in->base == making->certain_body[making->depth - 1]);
 }
 
-/* Returns the call with the inner node's own handle. The nodes of a child graph that is given to an
- * exec have other names in the exec, which the driver does not tell. */
+/* Returns the call that makes the exec, with `inner` for a node of a child graph or body: its own
+ * handle, by which the program may change it later. In a child graph that was given to an exec
+ * afterwards (`parent`), the driver has other handles, and does not tell them. So there `inner` is
+ * the node that was given the graph. */
 static struct sc_graph_call call_for_node(const struct place *place)
 {
     struct sc_graph_call call = *place->call;
@@ -116,16 +122,20 @@ static struct sc_graph_call call_for_node(const struct place *place)
     return call;
 }
 
-/* Returns the reason why the order of a node that may not run is not certain. With the option
- * `kernels` its uses count as possible ones; else they are unjudged, and kept only for frees. */
+/* Returns why the order of a node that may not run is not certain. With the option `kernels` its
+ * uses are possible ones, which are judged with care. Else they are not judged, and kept only so
+ * that frees of their memory are deferred. */
 static enum sc_unsure unsure_if_possible(void)
 {
     return sc_options.kernels == SC_KERNELS_OFF ? SC_UNSURE_UNJUDGED : SC_UNSURE_LEFT_OUT;
 }
 
-/* Notes one side of a copy or memset of the exec. The author is taken from the graph's own use of
- * the same bytes. */
-static void note_side(void *context, enum sc_direction direction, const struct sc_copy_side *side)
+/* Adds what one side of a copy or memset node does with host memory to the exec's uses. A side
+ * without host memory, or without bytes, is left out. The call that added the node is taken from
+ * the graph's own use of the same bytes; if there is none, the call that makes the exec counts. In
+ * the body of a conditional node (`depth`) nothing says that a launch waits for the copy, or reads
+ * the source early. */
+static void add_side(void *context, enum sc_direction direction, const struct sc_copy_side *side)
 {
     const struct place *place = context;
     if (!side->used || sc_shape_hull_bytes(&side->shape) == 0)
@@ -136,7 +146,7 @@ static void note_side(void *context, enum sc_direction direction, const struct s
     const struct sc_graph_call call = call_for_node(place);
     extra.fold = side->fold; /* the recognised use may be another one of the same bytes */
     extra.inner = call.inner;
-    /* else the memory was freed since, and the use stays as it was */
+    /* Else the program has freed the memory since, and the use keeps what the graph knew of it. */
     bool is_same_memory = use.kind == side->kind;
     use.waits = side->waits && is_same_memory && !place->making->depth;
     use.in_call = side->in_call && !place->making->depth;
@@ -148,7 +158,8 @@ static void note_side(void *context, enum sc_direction direction, const struct s
         sc_node_uses_add(&call, &use, &side->fold);
 }
 
-/* Notes that a node of the exec records an event, or waits for it. */
+/* Notes that a node of the exec records an event, or waits for it: a launch then does to the event
+ * what a record or wait in the stream would do. */
 void sc_exec_uses_note_event(const struct sc_graph_call *call, uintptr_t node, CUevent event,
                              bool waits)
 {
@@ -157,11 +168,11 @@ void sc_exec_uses_note_event(const struct sc_graph_call *call, uintptr_t node, C
     SC_TRACKED(sc_graphs_add_event(track.graphs, call->graph, &noted));
 }
 
-/* Notes a node that notifies the host, or waits for the host, in a way that the library does not
- * see. If it does so by a value or a semaphore, the edges will show which nodes come before and
- * after it. Otherwise, and in a body, the exec's device memory is not judged at all. If such a node
- * records an event, the exec is blind: which event that is is not known, so no notifier of the exec
- * is relied on. */
+/* Notes a node that tells the host how far the launch has come, or waits for the host, in a way
+ * that the library does not see. For a value or a semaphore in the outermost graph the edges show
+ * later which nodes that concerns. In other cases no device memory of the exec is judged. A record
+ * of an event comes here if the driver does not tell the event: then no other notice to the host is
+ * relied on either (`is_blind`). */
 static void note_unseen(struct making *making, CUgraphNode node, CUgraphNodeType type)
 {
     bool signals = sc_unjudged_is_signal(node, type);
@@ -177,9 +188,10 @@ static void note_unseen(struct making *making, CUgraphNode node, CUgraphNodeType
         SC_TRACKED(sc_graphs_note_host_contact(track.graphs, making->call->graph, signals, awaits));
 }
 
-/* Notes a node that notifies the host, or waits. If it records or waits for an event, the event is
- * kept with the node: it stands for what comes before the launch and, in the outermost graph,
- * before the node. Other ways to tell the host are not seen. */
+/* Notes a node that may tell the host how far the launch has come, or may wait for it. An event is
+ * kept with its node, and stands for what is before the launch and, in the outermost graph, before
+ * the node. Where the driver does not tell the event, and for nodes of other kinds, the library
+ * does not see what the node does. */
 static void note_signal(const struct place *place, CUgraphNodeType type)
 {
     CUevent event = NULL;
@@ -198,20 +210,24 @@ static void note_signal(const struct place *place, CUgraphNodeType type)
 
 /* ---- the walk over the nodes ---- */
 
-/* Notes a copy or memset: both sides, in host and in device memory. */
+/* Notes what a copy or memset node does with host and device memory; other nodes are none of its
+ * business. Where a call changes one inner node (`inner`), device memory is left out: its uses are
+ * kept by outermost nodes. */
 static void note_memory(struct place *place, CUgraphNodeType type)
 {
     struct sc_copy_sides sides;
     if (!sc_node_uses_sides(place->node, type, &sides))
         return;
-    sc_node_uses_each_side(&sides, note_side, place);
+    sc_node_uses_each_side(&sides, add_side, place);
     const struct sc_graph_call call = call_for_node(place);
     if (!place->call->inner)
         sc_device_nodes_note(&call, place->name, &sides,
                              is_certain(place) ? 0 : SC_UNSURE_LEFT_OUT);
 }
 
-/* Notes that there is a kernel, and the addresses among its parameters. */
+/* Notes that the exec has a kernel, once, and the addresses among the kernel's parameters. Not in a
+ * body of a conditional node, or for an inner node that a call changes: there they could not be
+ * told from those of other nodes. */
 static void note_kernel(const struct place *place)
 {
     struct making *making = place->making;
@@ -223,9 +239,9 @@ static void note_kernel(const struct place *place)
         sc_device_nodes_note_kernel(&call, place->name, place->node);
 }
 
-/* Enters the bodies of a conditional node, and notes which of them runs in every launch. None does
- * unless the graph around is certain to run itself. Each search walks over the whole graph, so
- * their number is limited. */
+/* Called when the walk enters the bodies (graphs) of a conditional node: notes which of them runs
+ * in every launch. None does unless the graph around is certain to run itself. Each search walks
+ * over a whole graph, so an exec may cost SEARCHES_MAX of them. */
 static void enter_bodies(struct making *making, const struct sc_walked_graph *in, CUgraphNode node)
 {
     unsigned around = making->depth++;
@@ -236,8 +252,10 @@ static void enter_bodies(struct making *making, const struct sc_walked_graph *in
             : NULL;
 }
 
-/* Notes an inner node, with the node directly around it. The outermost node has the name by which
- * the exec knows it, which may be the handle of another graph's node. */
+/* Notes within which node an inner node (in a child graph or a body) lies, since the program may
+ * change it by its own handle later. The outermost node has the name by which the exec knows it,
+ * which may be another handle. Not in a child graph that was given to an exec afterwards
+ * (`parent`): its nodes have other handles there. */
 static void note_inner(const struct place *place)
 {
     uintptr_t around = place->in->depth == 1 ? place->name : (uintptr_t)place->in->around;
@@ -246,7 +264,10 @@ static void note_inner(const struct place *place)
             sc_graphs_note_inner(track.graphs, place->call->graph, (uintptr_t)place->node, around));
 }
 
-/* Notes a node that the walk meets, by its type. */
+/* The walk's function for each node of the exec: notes what the node does, by its type. Host nodes
+ * of the outermost graph are left to watch_hosts, which can see their runs. `flag` of the graph
+ * says that some node may tell the host something or wait for it: only then are the edges asked
+ * for. */
 static enum sc_step meet_node(void *context, struct sc_walked_graph *in, CUgraphNode node,
                               CUgraphNodeType type)
 {
@@ -270,7 +291,8 @@ static enum sc_step meet_node(void *context, struct sc_walked_graph *in, CUgraph
     return SC_STEP_INTO;
 }
 
-/* Leaves the bodies of a conditional node. */
+/* The walk's function behind what is inside of a node: leaves the bodies that enter_bodies has
+ * entered. */
 static void leave_node(void *context, struct sc_walked_graph *in, CUgraphNode node,
                        CUgraphNodeType type)
 {
@@ -286,10 +308,11 @@ struct level {
     const struct sc_walked_graph *graph;
 };
 
-/* Notes why a node is not judged. Device memory used after a wait for an event is judged, since it
- * is known what the event stands for. A host node may have ordered nodes after it, which is checked
- * when a hazard is found (reaper/excuses.h). A wait for a value or a semaphore may order nodes
- * after it with anything. A write of one may order other work after the nodes before it. */
+/* Notes why a node's uses are not judged. BEFORE_SIGNAL: the host may know that the node is done,
+ * and device memory is ordered before other work by that. BEHIND_WAIT: the host may have done
+ * anything to host memory before. BEHIND_HOST_NODE: the host node may have ordered it, which is
+ * checked when a hazard is found (reaper/excuses.h). BEHIND_UNSEEN: a wait for a value or a
+ * semaphore may order it behind any work. */
 static void unjudge_around(void *context, CUgraphNode node, enum sc_unjudged_why why)
 {
     const struct level *level = context;
@@ -308,24 +331,27 @@ static void unjudge_for_notifier(void *context, CUgraphNode node)
     unjudge_around(context, node, SC_BEFORE_SIGNAL);
 }
 
-/* Does the exec use memory that is judged? */
-static bool names_memory(uintptr_t exec)
+/* Does the exec use host memory, or watched device memory? If not, the order of its nodes matters
+ * to nobody, and the edges are not asked for. */
+static bool uses_judged_memory(uintptr_t exec)
 {
     SC_TRACK_SCOPE(track);
     const struct sc_graph *graph = sc_graphs_find_or_empty(track.graphs, exec);
     return sc_graph_names_host(graph) || graph->device_count;
 }
 
-/* Will the exec's nodes be asked about by their names? */
+/* Will anybody ask for the exec's nodes by name: for their memory, their watched functions, or
+ * nodes within them? Only then are the names kept for later updates. */
 static bool has_known_nodes(uintptr_t exec)
 {
-    bool names = names_memory(exec);
+    bool names = uses_judged_memory(exec);
     SC_TRACK_SCOPE(track);
     const struct sc_exec *known = &sc_graphs_find_or_empty(track.graphs, exec)->exec;
     return names || known->watched || known->has_inner;
 }
 
-/* Puts the node into the stage, for sc_notifiers_find_stages. */
+/* For sc_notifiers_find_stages: puts a node's uses into a stage, the part of the graph that one
+ * node tells the host of. Returns false if the node uses no memory. */
 static bool set_stage(void *context, CUgraphNode node, unsigned stage)
 {
     const struct level *level = context;
@@ -333,7 +359,8 @@ static bool set_stage(void *context, CUgraphNode node, unsigned stage)
                                           name_of(level->making, node), stage));
 }
 
-/* Notes up to which stage the node tells, for sc_notifiers_find_stages. */
+/* For sc_notifiers_find_stages: notes up to which stage the host knows the nodes to be done when
+ * this node has run. */
 static void set_notifies(void *context, CUgraphNode node, unsigned stage)
 {
     const struct level *level = context;
@@ -341,7 +368,7 @@ static void set_notifies(void *context, CUgraphNode node, unsigned stage)
                                       name_of(level->making, node), stage));
 }
 
-/* Is it a host node? */
+/* Is it a host node? Asked of the driver, as the walk has told types only on the way. */
 static bool is_host(CUgraphNode node)
 {
     CUgraphNodeType type;
@@ -349,7 +376,8 @@ static bool is_host(CUgraphNode node)
            type == CU_GRAPH_NODE_TYPE_HOST;
 }
 
-/* Is the node a host node whose runs are seen? */
+/* Is it a host node each run of which the library sees, since the driver calls the library's
+ * function? Only the outermost graph's are. */
 static bool is_watched(const struct level *level, CUgraphNode node)
 {
     return level->making->has_hosts && is_host(node) &&
@@ -357,32 +385,38 @@ static bool is_watched(const struct level *level, CUgraphNode node)
                                            name_of(level->making, node)));
 }
 
+/* For sc_node_walk_finds: does the node record an event? */
 static bool is_record(CUgraphNode node, CUgraphNodeType type)
 {
     (void)node;
     return type == CU_GRAPH_NODE_TYPE_EVENT_RECORD;
 }
 
+/* For sc_node_walk_finds: may the node tell the host what is done, otherwise than by an event? */
 static bool is_other_signal(CUgraphNode node, CUgraphNodeType type)
 {
     return !is_record(node, type) && sc_unjudged_is_signal(node, type);
 }
 
-/* Does the node tell the host, in a way that is seen, that earlier nodes are done? A child graph
- * does if a node within records an event. */
+/* For sc_notifiers_find_stages: does the library see it when the node tells the host that earlier
+ * nodes are done? A watched host node does so, and a record of an event, which may be in the node's
+ * child graph. */
 static bool is_notifier(void *context, CUgraphNode node)
 {
     return is_watched(context, node) || sc_node_walk_finds(node, is_record);
 }
 
-/* Are all the ways seen in which the node tells the host? */
+/* For sc_unjudged_find: does the library see all ways in which the node tells the host that earlier
+ * nodes are done? If so, the nodes before it can be judged. */
 static bool is_all_seen(void *context, CUgraphNode node)
 {
     return is_watched(context, node) || !sc_node_walk_finds(node, is_other_signal);
 }
 
-/* Finds the stages that notifiers notify of (graph/notifiers.h). Only nodes of the outermost graph
- * do. Returns false if that is not known: then nodes before a notifier are not judged. */
+/* Finds the stages of the graph: what each node that records an event, or is a watched host node,
+ * tells the host of (graph/notifiers.h). Only those of the outermost graph count. Returns false if
+ * that is not known, as when the driver does not tell an event (`is_blind`). Then nodes before a
+ * notifier are not judged. */
 static bool note_notifiers(struct level *level, const CUgraphNode *nodes, size_t count)
 {
     const struct sc_notifiers notifiers = {level, is_notifier, set_stage, set_notifies,
@@ -391,9 +425,10 @@ static bool note_notifiers(struct level *level, const CUgraphNode *nodes, size_t
            sc_notifiers_find_stages(nodes, count, &notifiers);
 }
 
-/* Makes the driver call the library's function in place of those of the exec's host nodes. A host
- * node that keeps the program's function counts as one that waits for the host, and notifies it,
- * unseen. */
+/* Makes the driver call the library's function in place of those of the exec's host nodes, so that
+ * their runs are seen. That needs the handle by which the driver knows the exec's node, which is
+ * certain only if it is the graph's own. A host node that keeps the program's function may tell the
+ * host anything, or wait for it, unseen. */
 static void watch_hosts(struct making *making, const CUgraphNode *nodes, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -408,8 +443,11 @@ static uintptr_t name_in(const void *making, CUgraphNode node)
     return name_of(making, node);
 }
 
-/* Ends a graph of the walk: finds out which of its nodes are not judged, because nodes around them
- * notify the host or wait for it. */
+/* The walk's function behind the last node of a graph: finds which nodes are not judged, as nodes
+ * around them tell the host something or wait for it. Races, and host nodes, are looked for in the
+ * outermost graph alone. Without a node that may do such things (`flag`), or without memory that is
+ * judged, the edges are not asked for. If an edge is not known, no device memory of the exec is
+ * judged; host memory is judged by what was found. */
 static void end_graph(void *context, struct sc_walked_graph *graph, const CUgraphNode *nodes,
                       size_t count)
 {
@@ -420,7 +458,7 @@ static void end_graph(void *context, struct sc_walked_graph *graph, const CUgrap
     }
     if (graph->depth == 0 && level.making->has_hosts)
         watch_hosts(level.making, nodes, count);
-    if (!graph->flag || !names_memory(level.making->call->graph))
+    if (!graph->flag || !uses_judged_memory(level.making->call->graph))
         return;
     bool known = note_notifiers(&level, nodes, count);
     bool all = sc_unjudged_find(nodes, count, SC_BEFORE_SIGNAL, known ? is_all_seen : NULL,
@@ -436,21 +474,24 @@ static void end_graph(void *context, struct sc_walked_graph *graph, const CUgrap
         SC_TRACKED(sc_graphs_leave_out_device(track.graphs, level.making->call->graph));
 }
 
-/* Notes all nodes of the graph. `top`: the exec's node whose child graph it is; NULL: it is the
- * exec's own graph. */
+/* Walks over the graph and notes what its nodes do. `top`: the exec's node that has been given the
+ * graph as its child; NULL: the graph is the exec's own. The reasons why nodes are not judged are
+ * passed to the tracker at the end, together. */
 static void note_nodes(struct making *making, CUgraph graph, CUgraphNode top)
 {
     static const struct sc_node_walk walk = {
         .meet = meet_node, .leave = leave_node, .end = end_graph};
     sc_node_walk_graph(&walk, making, graph, top);
     uintptr_t exec = making->call->graph;
-    struct sc_handles *doubts = set_if_made(&making->doubts);
+    struct sc_handles *doubts = made_set(&making->doubts);
     if (!doubts)
         return;
     SC_TRACKED(sc_graphs_add_unsure_of_nodes(track.graphs, exec, doubts));
     sc_handles_destroy(doubts);
 }
 
+/* Called when the program has given a node of the exec another child graph: notes what the nodes of
+ * that graph do, under the node that has it. */
 void sc_exec_uses_note_child(const struct sc_graph_call *call, CUgraphNode node, CUgraph child)
 {
     note_nodes(&(struct making){.call = call, .parent = sc_graph_call_node(call, node)}, child,
@@ -459,7 +500,8 @@ void sc_exec_uses_note_child(const struct sc_graph_call *call, CUgraphNode node,
 
 /* ---- an exec ---- */
 
-/* Notes the nodes that read copies of stacks: the exec was made while they were redirected. */
+/* Notes the nodes that read copies of stacks: the driver has made the exec from nodes that were
+ * pointed at the copies meanwhile. A launch has to update such copies. */
 static void note_redirected(const struct sc_stack_sources *redirects, const struct making *making)
 {
     SC_TRACK_SCOPE(track);
@@ -468,7 +510,10 @@ static void note_redirected(const struct sc_stack_sources *redirects, const stru
                                 name_of(making, redirects->list[i].top));
 }
 
-/* Notes all nodes of a new or updated exec. */
+/* Notes all nodes of a new or updated exec, after sc_graphs_begin_exec has forgotten what was known
+ * of it. The driver is asked in the relaxed capture mode: the thread may be capturing, and
+ * questions must not break that. `works`: an exec whose nodes do nothing has no order with
+ * others. */
 static void note_exec(struct making making, CUgraph graph, const struct sc_stack_sources *redirects)
 {
     const struct sc_graph_call *call = making.call;
@@ -480,8 +525,9 @@ static void note_exec(struct making making, CUgraph graph, const struct sc_stack
     SC_TRACKED(sc_graphs_end_exec(track.graphs, call->graph, !making.works));
 }
 
-/* Finds the names that the exec has for the nodes of another graph, by which it was updated. Like
- * the driver, matches nodes by their order. Returns false if the names are not known. */
+/* Finds the names that the exec has for the nodes of another graph, by which it was updated: the
+ * handles of the graph that it was made of. Nodes are matched by their place in the driver's lists,
+ * as the driver does it. Returns false if the names are not known, or there is no memory. */
 static bool pair_names(uintptr_t exec, CUgraph graph, struct sc_handles *names)
 {
     size_t count = 0;
@@ -497,7 +543,8 @@ static bool pair_names(uintptr_t exec, CUgraph graph, struct sc_handles *names)
     return paired;
 }
 
-/* Notes what the nodes of a new exec do, and keeps their names for later updates. */
+/* Notes what the nodes of a new exec do. Keeps the nodes' handles in the driver's order, by which
+ * an update with another graph is matched (pair_names), if anybody will ask for them. */
 void sc_exec_uses_note_made(const struct sc_graph_call *call, CUgraph graph,
                             const struct sc_stack_sources *redirects)
 {
@@ -511,7 +558,9 @@ void sc_exec_uses_note_made(const struct sc_graph_call *call, CUgraph graph,
     sc_driver_nodes_free(nodes, count);
 }
 
-/* Notes what the nodes of an exec do after an update by a graph. */
+/* Notes what the nodes of an exec do after an update by a graph. If their names are not known, the
+ * graph's handles stand for them, and host nodes are not watched, since the exec may know other
+ * ones. */
 void sc_exec_uses_note_updated(const struct sc_graph_call *call, CUgraph graph,
                                const struct sc_stack_sources *redirects)
 {

@@ -24,22 +24,26 @@
 struct sc_graph_call;
 struct sc_stack_sources;
 
-/* Notes the uses of the call's exec, which the driver has made from the graph. The handles of the
- * graph's nodes name the exec's nodes as well. `redirects`: the nodes that read copies of stacks
- * while the exec is made. */
+/* Called when the driver has made the call's exec from the graph: notes what the exec's nodes do
+ * with memory. The handles of the graph's nodes name the exec's nodes as well. `redirects`: the
+ * nodes that read copies of stacks while the exec was made. */
 void sc_exec_uses_note_made(const struct sc_graph_call *call, CUgraph graph,
                             const struct sc_stack_sources *redirects);
 
-/* Notes the uses of the call's exec, which the driver has updated by the graph. The exec's nodes
- * keep their names: the handles of the graph that it was made from. */
+/* Called when the driver has updated the call's exec by the graph: notes anew what the exec's nodes
+ * do. They keep their names: the handles in the graph that the exec was first made from.
+ * `redirects`: as above. */
 void sc_exec_uses_note_updated(const struct sc_graph_call *call, CUgraph graph,
                                const struct sc_stack_sources *redirects);
 
-/* Notes that a node of the exec runs the child graph `child` from now on. If that node is an inner
- * one (`call` names it), `node` is the outermost node around it. */
+/* Called when the program has given a node of the exec another child graph: notes what that graph's
+ * nodes do. If the node that has it is an inner one (`call` names it), `node` is the outermost node
+ * around it. */
 void sc_exec_uses_note_child(const struct sc_graph_call *call, CUgraphNode node, CUgraph child);
 
-/* Notes that a node of the exec records the event from now on, or with `waits` waits for it. */
+/* Notes that a node of the exec records the event in each launch from now on; with `waits`, that it
+ * waits for the event. Called for each such node of a new exec, and when the program gives a node
+ * another event. */
 void sc_exec_uses_note_event(const struct sc_graph_call *call, uintptr_t node, CUevent event,
                              bool waits);
 

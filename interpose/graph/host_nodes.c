@@ -14,7 +14,9 @@
 
 #include "common/poison.h"
 
-/* Notes that all work before a host node is done, since its function has begun. */
+/* Called when a host node's function begins: all work before the node is done, and the host knows
+ * it. Reports hazards that show by that, and unprotects the pages of what is done. A point without
+ * a stream says that nothing new is known. */
 static void note_earlier_done(struct sc_point *point, void *site)
 {
     if (!point->stream)
@@ -23,9 +25,10 @@ static void note_earlier_done(struct sc_point *point, void *site)
     sc_guard_apply(SC_GUARD_ALL);
 }
 
-/* Notes that the node's function begins. It counts as a running host function until the last host
- * node of the launch has returned. Returns the function's number, or 0 if the launch is not
- * followed any more. */
+/* Counts the node's function as a running host function, which may make order that the library does
+ * not see, until it has ended. Before, the launch counted as one; when all its host nodes have
+ * begun, that one is dropped. Returns the function's number, or 0 if the launch is not followed any
+ * more. */
 static unsigned begin_function(const struct sc_watched_run *run, CUhostFn function)
 {
     unsigned host_call =
@@ -35,9 +38,10 @@ static unsigned begin_function(const struct sc_watched_run *run, CUhostFn functi
     return host_call;
 }
 
-/* Runs the function of a watched node; the driver calls this in its place. The node's record may be
- * freed by sc_watched_nodes_note_run, so its members are read before. Accesses by the program's
- * function are not judged, since it is not known which nodes it comes after. */
+/* The driver calls this in place of a host node's function, in each run of the node. The record may
+ * be freed by sc_watched_nodes_note_run, so its members are read before. What the program's
+ * function touches is not judged, since it is not known which nodes it comes after. While the
+ * library is not active, only the program's function is called. */
 static void run_function(void *argument)
 {
     struct sc_watched_node *node = argument;
@@ -56,7 +60,8 @@ static void run_function(void *argument)
 }
 
 /* Puts the library's function, which calls the program's, into the exec's host node, so that each
- * run of the node is seen. Returns false if the node is not watched. */
+ * run of the node is seen. Not in a replay, which only notes a call that came through no wrapper.
+ * Returns false if the node keeps the program's function. */
 bool sc_host_nodes_watch(CUgraphExec exec, CUgraphNode node)
 {
     CUDA_HOST_NODE_PARAMS params;
@@ -76,8 +81,10 @@ bool sc_host_nodes_watch(CUgraphExec exec, CUgraphNode node)
     return taken;
 }
 
-/* Keeps the library's function when the program sets another function in a watched node: it will
- * call the new one. */
+/* Called before the program gives a host node of an exec another function: passes the library's
+ * function to the driver again, with a new record that names the program's. The old record stays
+ * good until the driver has answered. Returns NULL, and changes nothing, for a node that is not
+ * watched, and in a replay, in which the driver has carried out the change already. */
 struct sc_watched_node *sc_host_nodes_begin_change(CUgraphExec exec, CUgraphNode node,
                                                    CUhostFn *function, void **data)
 {
@@ -93,8 +100,9 @@ struct sc_watched_node *sc_host_nodes_begin_change(CUgraphExec exec, CUgraphNode
     return changed;
 }
 
-/* Ends the change of a host node's function, by the driver's answer. If the new function could not
- * be watched, runs of the exec are not seen any more. */
+/* Ends the change of a host node's function, by the driver's answer: the new record replaces the
+ * old one, or is dropped. If the driver has taken the program's own function (no record), runs of
+ * the node are not seen any more. */
 void sc_host_nodes_end_change(CUgraphExec exec, CUgraphNode node, struct sc_watched_node *changed,
                               CUresult result)
 {

@@ -22,15 +22,15 @@
 
 struct sc_watched_node;
 
-/* Gives the exec's node the library's function. Called when the exec has just been made, and knows
- * the node by the same handle. Returns false if the driver will call the program's function
- * instead. */
+/* Has the driver call a function of the library's, which calls the program's, for the exec's host
+ * node. Called when the exec has just been made, and knows the node by the same handle as the
+ * graph. Returns false if the driver will call the program's function itself. */
 bool sc_host_nodes_watch(CUgraphExec exec, CUgraphNode node);
 
-/* Called around the call by which the program gives the exec's node another function. Begin puts
- * the library's function and data into `*function` and `*data`, and returns the record for end;
- * NULL: it leaves the program's function, which is passed to the driver. End takes the driver's
- * answer. */
+/* Called around the call by which the program gives a host node of an exec another function. Begin
+ * puts the library's function and data into `*function` and `*data`, which the wrapper passes to
+ * the driver. Returns the record for end; NULL: the program's function goes to the driver as it is.
+ * End takes the driver's answer. */
 struct sc_watched_node *sc_host_nodes_begin_change(CUgraphExec exec, CUgraphNode node,
                                                    CUhostFn *function, void **data);
 void sc_host_nodes_end_change(CUgraphExec exec, CUgraphNode node, struct sc_watched_node *changed,

@@ -18,11 +18,12 @@
 /* How many host ranges a call has at most (interpose/calls/issue.h). */
 enum { SC_ISSUE_HOST_MAX = 2 };
 
+/* What one call does with one piece of host memory. */
 struct sc_host_use {
     enum sc_direction direction;
     enum sc_buffer_kind kind;
-    uint32_t range; /* the tracker's range, or 0 */
-    uint32_t origin;
+    uint32_t range;  /* the tracker's id of the allocation or registration around it; 0: none */
+    uint32_t origin; /* the call that made that; 0: not known */
     struct sc_shape shape;
     struct sc_fold fold;
     /* the driver reads (SC_H2D) or writes (SC_D2H) the range before the call returns */

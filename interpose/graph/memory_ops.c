@@ -4,7 +4,8 @@
 
 enum { COUNT_MAX = 256 }; /* the driver refuses longer lists */
 
-/* Returns what one operation does; both, if its type is not known. */
+/* Returns whether one operation of a batch writes a value, or waits for one; both for an unknown
+ * type, so that nothing is relied on. A barrier or flush does neither. */
 static struct sc_memory_ops kind_of(CUstreamBatchMemOpType operation)
 {
     switch (operation) {
@@ -22,8 +23,9 @@ static struct sc_memory_ops kind_of(CUstreamBatchMemOpType operation)
     }
 }
 
-/* Returns what a list of stream memory operations may do: write a value that the host may see, or
- * wait for one. */
+/* Returns whether a batch of stream memory operations may write a value, by which the host may
+ * learn how far the device is, or may wait for one that the host writes. A list that the driver
+ * will refuse counts as both. */
 struct sc_memory_ops sc_memory_ops_of(const CUstreamBatchMemOpParams *list, unsigned count)
 {
     struct sc_memory_ops all = {0};

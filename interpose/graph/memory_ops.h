@@ -13,13 +13,15 @@
 
 #include "interpose/driver/driver.h"
 
-/* Whether an operation of a list writes a value, and whether one waits for a value. */
+/* What a batch of memory operations does: whether one of them writes a value, and whether one waits
+ * for a value. */
 struct sc_memory_ops {
     bool writes, waits;
 };
 
-/* Returns what a list of memory operations does. If that is not known, as for an operation of a
- * later driver or a list that the driver will refuse, both members are true. */
+/* Returns what a batch of memory operations does: a write may tell the host how far the device is,
+ * and a wait may be for the host. Both members are true if that is not known, as for an operation
+ * of a later driver, or a list that the driver will refuse. */
 struct sc_memory_ops sc_memory_ops_of(const CUstreamBatchMemOpParams *list, unsigned count);
 
 #endif

@@ -28,7 +28,8 @@
 
 #include "common/poison.h"
 
-/* Returns the call as the author of uses. */
+/* Returns the call as the author of uses: what a report says of who added the node. The stack is
+ * taken here, unless the caller has it already. */
 static struct sc_graph_author author_of(const struct sc_graph_call *call)
 {
     return (struct sc_graph_author){
@@ -41,8 +42,10 @@ static struct sc_graph_author author_of(const struct sc_graph_call *call)
     };
 }
 
-/* Copies bytes that a node is to read, since the program's own may be gone when the graph is
- * launched. Returns NULL if there is no memory. */
+/* Copies bytes that a node is to read instead of the program's, which may be gone when the graph is
+ * launched. Bytes that cannot be read become zeros. If the device may read pageable memory itself,
+ * a launch may still read the copy when the exec is gone, so it is never freed. Returns NULL if
+ * there is no memory. */
 void *sc_node_uses_copy_bytes(const void *bytes, size_t size_bytes)
 {
     struct sc_context *context = sc_contexts_current();
@@ -54,18 +57,18 @@ void *sc_node_uses_copy_bytes(const void *bytes, size_t size_bytes)
     return kept;
 }
 
-/* Can the bytes be read later? A copy that cannot be brought up to date would be worse than none.
- */
+/* Can launches read the stack at this address, to bring a copy of the bytes up to date? A copy that
+ * stays old would be worse than none. */
 static bool can_read(uintptr_t address)
 {
     char byte;
     return sc_thread_stack_read(&byte, address, 1) != SC_STACK_UNKNOWN;
 }
 
-/* Makes the use one of a stack, and notes the frame that contains the bytes. The frame has returned
- * when its return address is no longer there. That may be soon, so a source is copied now; launches
- * update the copy as long as the frame exists. A destination is not moved, since later nodes may
- * read it there. */
+/* Makes the use one of a stack, and notes the frame that contains the bytes: its function has
+ * returned when its return address is no longer there. Launches may come later than that, so in
+ * mode=fix a source is copied now, and nodes read the copy. Not in a replay, which changes nothing.
+ * A destination is not moved, since later nodes may read the results there. */
 static struct sc_graph_extra note_stack(struct sc_graph_use *use)
 {
     struct sc_graph_extra extra = {0};
@@ -78,7 +81,8 @@ static struct sc_graph_extra note_stack(struct sc_graph_use *use)
     return extra;
 }
 
-/* Returns the use of one side of a node's copy, without its author. */
+/* Returns the use that a node makes of one side of its copy: the memory, its range and how launches
+ * treat it. The caller adds who added the node (the author). */
 struct sc_graph_use sc_node_uses_of_side(uintptr_t node, enum sc_direction direction,
                                          const struct sc_copy_side *side)
 {
@@ -95,8 +99,9 @@ struct sc_graph_use sc_node_uses_of_side(uintptr_t node, enum sc_direction direc
     };
 }
 
-/* Finds the call that added the node of an exec: it was noted when the node came into the graph
- * that the exec is made of. */
+/* Finds the call that added the node of an exec: it was noted when the node came into a graph. That
+ * is the child graph, if the program has added nodes to it by its handle, or else the graph that
+ * the exec is made of. */
 void sc_node_uses_recognise(const struct sc_walked_graph *in, CUgraphNode node,
                             struct sc_graph_use *use, struct sc_graph_extra *extra)
 {
@@ -107,14 +112,17 @@ void sc_node_uses_recognise(const struct sc_walked_graph *in, CUgraphNode node,
         sc_graphs_recognise(track.graphs, (uintptr_t)in->base, (uintptr_t)node, use, extra);
 }
 
-/* Does the memory lie on a stack of the calling thread? */
+/* Does the memory lie on a stack of the calling thread? Then its function may have returned before
+ * the graph is launched. */
 static bool is_on_stack(const struct sc_graph_use *use)
 {
     return use->kind == SC_PAGEABLE &&
            sc_thread_stack_overlaps(use->shape.address, sc_shape_hull_bytes(&use->shape));
 }
 
-/* Adds a use of host memory to the graph, with its author. */
+/* Adds a use of host memory to the graph, with the call as the one that added the node (its
+ * author). Most uses need no struct sc_graph_extra. Those on a stack, with gaps between their rows
+ * (fold), or of a node in a child graph or body (inner) do. */
 void sc_node_uses_add(const struct sc_graph_call *call, struct sc_graph_use *use,
                       const struct sc_fold *fold)
 {
@@ -132,7 +140,8 @@ void sc_node_uses_add(const struct sc_graph_call *call, struct sc_graph_use *use
     sc_track_graph_add(&sc_track, call->graph, use, &extra);
 }
 
-/* Notes a use of host memory that a stream has captured. */
+/* Called when a stream has captured an operation: adds what it does with host memory to the graph.
+ * A prefetch of managed memory neither reads nor writes the bytes, and is left out. */
 void sc_node_uses_note(const struct sc_graph_call *call, const struct sc_host_use *named)
 {
     if (named->direction == SC_PREFETCH)
@@ -145,7 +154,8 @@ void sc_node_uses_note(const struct sc_graph_call *call, const struct sc_host_us
     sc_node_uses_add(call, &use, &named->fold);
 }
 
-/* Notes uses of device memory that a stream has captured. */
+/* Called when a stream has captured an operation, or a node was added: adds its uses of device
+ * memory to the graph, if those are watched. */
 void sc_node_uses_note_device(const struct sc_graph_call *call, uintptr_t node,
                               const struct sc_device_uses *uses)
 {
@@ -155,9 +165,9 @@ void sc_node_uses_note_device(const struct sc_graph_call *call, uintptr_t node,
     sc_device_nodes_add(call, &base, uses->of, uses->count);
 }
 
-/* Notes one end of a node's copy, if host memory lies there. */
-static void note_side(const struct sc_graph_call *call, uintptr_t node, enum sc_direction direction,
-                      const struct sc_copy_side *side)
+/* Adds what one side of a node's copy does to the graph's uses, if host memory lies there. */
+static void add_side(const struct sc_graph_call *call, uintptr_t node, enum sc_direction direction,
+                     const struct sc_copy_side *side)
 {
     if (!side->used || sc_shape_hull_bytes(&side->shape) == 0)
         return;
@@ -165,20 +175,21 @@ static void note_side(const struct sc_graph_call *call, uintptr_t node, enum sc_
     sc_node_uses_add(call, &use, &side->fold);
 }
 
-/* Notes both sides of a node's copy or memset. A memset of memory without a range is one of device
- * memory. */
+/* Adds what a copy or memset node does with host and device memory. A memset at an address without
+ * a known range is one of device memory. */
 static void note_sides(const struct sc_graph_call *call, uintptr_t node,
                        const struct sc_copy_sides *sides)
 {
     struct sc_device_uses uses = {.count = 0};
     if (!sides->is_fill)
-        note_side(call, node, SC_H2D, &sides->src);
+        add_side(call, node, SC_H2D, &sides->src);
     if (!sides->is_fill || sides->dst.known)
-        note_side(call, node, sides->is_fill ? SC_MEMSET : SC_D2H, &sides->dst);
+        add_side(call, node, sides->is_fill ? SC_MEMSET : SC_D2H, &sides->dst);
     sc_copy_sides_add_device(sides, &uses);
     sc_node_uses_note_device(call, node, &uses);
 }
 
+/* Returns the sides of a copy node, with what a launch does with them before it returns. */
 static struct sc_copy_sides sides_of_copy(const CUDA_MEMCPY3D *copy)
 {
     struct sc_copy_sides sides = sc_copy_sides_of_3d(copy);
@@ -186,7 +197,7 @@ static struct sc_copy_sides sides_of_copy(const CUDA_MEMCPY3D *copy)
     return sides;
 }
 
-/* Notes what a copy node does. */
+/* Called when a copy node was added or changed: adds what its two sides use to the graph. */
 void sc_node_uses_note_copy(const struct sc_graph_call *call, uintptr_t node,
                             const CUDA_MEMCPY3D *copy)
 {
@@ -194,7 +205,9 @@ void sc_node_uses_note_copy(const struct sc_graph_call *call, uintptr_t node,
     note_sides(call, node, &sides);
 }
 
-/* Returns the memory that a memset node fills. */
+/* Returns the memory that a memset node fills: that of a range which the tracker knows, or what the
+ * driver says of the address. An empty side if the program gives no parameters, or no bytes are
+ * filled. */
 static struct sc_copy_side side_of_memset(const CUDA_MEMSET_NODE_PARAMS *fill)
 {
     size_t width = fill ? fill->width * fill->elementSize : 0;
@@ -202,7 +215,7 @@ static struct sc_copy_side side_of_memset(const CUDA_MEMSET_NODE_PARAMS *fill)
     if (!width || !fill->height)
         return side;
     side = sc_copy_side_at(SC_SIDE_ASKED, fill->dst, width);
-    /* pinned memory that was freed since is not known any more, and still a use */
+    /* Pinned memory that was freed since is not known any more, and is still used. */
     side.used = true;
     side.shape.rows = fill->height;
     if (fill->height > 1)
@@ -215,7 +228,8 @@ static struct sc_copy_sides sides_of_memset(const CUDA_MEMSET_NODE_PARAMS *fill)
     return (struct sc_copy_sides){.dst = side_of_memset(fill), .is_fill = true};
 }
 
-/* Notes what a memset node does. */
+/* Called when a memset node was added or changed: adds the memory that it fills to the graph's
+ * uses. */
 void sc_node_uses_note_memset(const struct sc_graph_call *call, uintptr_t node,
                               const CUDA_MEMSET_NODE_PARAMS *fill)
 {
@@ -223,8 +237,8 @@ void sc_node_uses_note_memset(const struct sc_graph_call *call, uintptr_t node,
     note_sides(call, node, &sides);
 }
 
-/* Asks the driver what memory a copy or memset node uses. Returns false if it is no such node, or
- * the driver does not tell. */
+/* Asks the driver what memory a copy or memset node uses, since calls without a wrapper may have
+ * changed it. Returns false for other nodes, or if the driver does not tell. */
 bool sc_node_uses_sides(CUgraphNode node, CUgraphNodeType type, struct sc_copy_sides *sides)
 {
     CUDA_MEMCPY3D copy;
@@ -255,14 +269,18 @@ void sc_node_uses_ask_driver(CUgraphNode node, CUgraphNodeType type, sc_visit_si
         sc_node_uses_each_side(&sides, visit, context);
 }
 
+/* Adds all that the graph `of` uses to another graph, which is its clone or has it as a child.
+ * Nodes of which only the driver knows that they are in `of` (orphans) are kept apart, and added as
+ * well. */
 void sc_node_uses_note_all(uintptr_t graph, CUgraph of)
 {
     SC_TRACKED(sc_graphs_add_all(track.graphs, graph, (uintptr_t)of));
     sc_orphan_nodes_add_all(graph, of);
 }
 
-/* Notes that the child graph was moved into its parent: it keeps its handle, and ends with the
- * parent. The parent names its memory from now on. */
+/* Called when a child graph node was added. If the program has moved the child graph into its
+ * parent, the child keeps its handle and ends with the parent. The parent has its uses from now on,
+ * so they are forgotten under the child's handle. The program may still add nodes by that. */
 static void note_child_moved(const CUDA_CHILD_GRAPH_NODE_PARAMS *params, CUgraph child)
 {
     if (params->ownership != CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE)
@@ -276,7 +294,8 @@ CUgraph sc_node_uses_child_of(const CUgraphNodeParams *params)
     return params && params->type == CU_GRAPH_NODE_TYPE_GRAPH ? params->graph.graph : NULL;
 }
 
-/* Returns the parameters of a memset node, in the form that older calls have. */
+/* Returns the parameters of a memset node of cuGraphAddNode in the form that cuGraphAddMemsetNode
+ * has, so that both are noted alike. */
 static CUDA_MEMSET_NODE_PARAMS fill_of(const CUgraphNodeParams *params)
 {
     return (CUDA_MEMSET_NODE_PARAMS){
@@ -289,7 +308,8 @@ static CUDA_MEMSET_NODE_PARAMS fill_of(const CUgraphNodeParams *params)
     };
 }
 
-/* Notes what a node does that was added with cuGraphAddNode. */
+/* Notes what a node does that was added with cuGraphAddNode: a copy, a memset or a child graph.
+ * What nodes of other types use is found when an exec is made. */
 void sc_node_uses_note_node(const struct sc_graph_call *call, uintptr_t node,
                             const CUgraphNodeParams *params, CUgraph child)
 {

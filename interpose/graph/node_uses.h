@@ -31,7 +31,8 @@ struct sc_graph_use;
 struct sc_host_use;
 struct sc_walked_graph;
 
-/* A call that adds or changes a node. */
+/* A call that adds or changes nodes of a graph or an exec (an instantiated graph). A report names
+ * it as the author of what the nodes use. */
 struct sc_graph_call {
     uintptr_t graph;
     const struct sc_call *by;
@@ -42,26 +43,30 @@ struct sc_graph_call {
     uintptr_t inner;
 };
 
-/* Returns the record of a call that captures nothing. */
+/* Returns the record for a call that names the graph itself, and captures nothing. */
 static inline struct sc_graph_call sc_graph_call(uintptr_t graph, const struct sc_call *by)
 {
     return (struct sc_graph_call){.graph = graph, .by = by};
 }
 
-/* Returns the node that the call changes: the inner node if there is one, else `named`. */
+/* Returns the handle of the node that the call changes: of an inner node (in a child graph or a
+ * body) if the call names one, else of `named`. */
 static inline uintptr_t sc_graph_call_node(const struct sc_graph_call *call, CUgraphNode named)
 {
     return call->inner ? call->inner : (uintptr_t)named;
 }
 
-/* Notes the host range of a captured operation. */
+/* Called when a stream has captured an operation: adds what it does with one piece of host memory
+ * to the graph. */
 void sc_node_uses_note(const struct sc_graph_call *call, const struct sc_host_use *named);
 
-/* Notes a node's uses of device memory, if they are watched. `node`: 0 if the node was captured. */
+/* Adds a node's uses of device memory to the graph, if they are watched (device=1). `node`: 0 if
+ * the node was captured, since its handle is not known. */
 void sc_node_uses_note_device(const struct sc_graph_call *call, uintptr_t node,
                               const struct sc_device_uses *uses);
 
-/* Note what a node does with memory, by the parameters of a copy; of a memset. */
+/* Called when a copy or memset node was added or changed: add what it does with memory to the
+ * graph, by the parameters of the call. */
 void sc_node_uses_note_copy(const struct sc_graph_call *call, uintptr_t node,
                             const CUDA_MEMCPY3D *copy);
 void sc_node_uses_note_memset(const struct sc_graph_call *call, uintptr_t node,
@@ -79,38 +84,42 @@ void sc_node_uses_note_node(const struct sc_graph_call *call, uintptr_t node,
  * child. */
 void sc_node_uses_note_all(uintptr_t graph, CUgraph of);
 
-/* Asks the driver what a copy or memset node of this type does, and stores its sides. The memory of
- * a memset may be the host's or the device's. Returns false if the node is of another type, or the
- * driver refuses. */
+/* Asks the driver what memory a copy or memset node of this type uses, and stores it as the sides
+ * of a copy. The destination of a memset may be host or device memory. Returns false if the node is
+ * of another type, or the driver refuses. */
 bool sc_node_uses_sides(CUgraphNode node, CUgraphNodeType type, struct sc_copy_sides *sides);
 
-/* Calls `visit` for both sides, also for an unused one. */
+/* Calls `visit` for the source and the destination, also for an unused one; a memset has no
+ * source. */
 typedef void sc_visit_side(void *context, enum sc_direction direction,
                            const struct sc_copy_side *side);
 void sc_node_uses_each_side(const struct sc_copy_sides *sides, sc_visit_side *visit, void *context);
 
-/* Asks the driver what the node does, and calls `visit` for its sides. */
+/* Asks the driver what a copy or memset node uses, and calls `visit` for each side. Does nothing
+ * for nodes of other types. */
 void sc_node_uses_ask_driver(CUgraphNode node, CUgraphNodeType type, sc_visit_side *visit,
                              void *context);
 
-/* Returns a use of the side's memory, without its author (the call that added the node). */
+/* Returns what a node does with the memory of one side of its copy, as a use without its author
+ * (the call that added the node). */
 struct sc_graph_use sc_node_uses_of_side(uintptr_t node, enum sc_direction direction,
                                          const struct sc_copy_side *side);
 
-/* Adds the use to the call's graph, with the call as its author. */
+/* Adds a use of host memory to the call's graph, with the call as its author. A source on a stack
+ * of the calling thread gets a copy, which nodes then read. `fold`: the gaps within the shape's
+ * rows. */
 void sc_node_uses_add(const struct sc_graph_call *call, struct sc_graph_use *use,
                       const struct sc_fold *fold);
 
-/* Completes a use as the driver has described it, which says what memory a node uses but not which
- * call added the node: fills in the author, and in `extra` what few uses have (a stack's frame, a
- * copy). Looks for the same use first in the child graph, if the program knows that by its handle,
- * and then in the graph that the exec was made of. If neither graph has such a use, changes
- * nothing. */
+/* Fills in who added a node of an exec, since the driver tells what memory the node uses but not
+ * that: the author, and in `extra` what few uses have (a stack's frame, a copy). Looks for the same
+ * use in the child graph, if the program knows that by its handle, and then in the graph that the
+ * exec was made of. If neither has such a use, changes nothing. */
 void sc_node_uses_recognise(const struct sc_walked_graph *in, CUgraphNode node,
                             struct sc_graph_use *use, struct sc_graph_extra *extra);
 
 /* Copies the bytes into memory that lives as long as a graph uses it, for a node to read instead of
- * memory that will be gone. Returns the copy; NULL: no memory. */
+ * a stack whose function may return before the launch. Returns the copy; NULL: no memory. */
 void *sc_node_uses_copy_bytes(const void *bytes, size_t size_bytes);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "common/poison.h"
 
-/* A walk under way. */
+/* What all functions of one walk are given: the caller's functions, and their first argument. */
 struct way {
     const struct sc_node_walk *walk;
     void *context;
@@ -14,7 +14,8 @@ struct way {
 /* Each walk_ function returns whether the walk goes on. */
 static bool walk_node(const struct way *way, struct sc_walked_graph *in, CUgraphNode node);
 
-/* Walks over the graph's nodes. */
+/* Walks over the nodes of a graph in the driver's order, and calls `end` for it behind the last
+ * one. A graph too deep within others counts as empty. Returns false if the walk is to end. */
 static bool walk_graph(const struct way *way, struct sc_walked_graph graph)
 {
     size_t count = 0;
@@ -29,7 +30,8 @@ static bool walk_graph(const struct way *way, struct sc_walked_graph graph)
     return goes_on;
 }
 
-/* Walks over a graph that is inside of the node. */
+/* Walks over a graph that is inside of the node: a child graph, or the body of a conditional node.
+ * `base`: see struct sc_walked_graph. */
 static bool walk_inside(const struct way *way, const struct sc_walked_graph *in, CUgraphNode node,
                         CUgraph graph, CUgraph base)
 {
@@ -42,6 +44,8 @@ static bool walk_inside(const struct way *way, const struct sc_walked_graph *in,
                            });
 }
 
+/* Walks over the child graph of a node; goes on without it if the driver does not tell which that
+ * is. */
 static bool walk_child(const struct way *way, const struct sc_walked_graph *in, CUgraphNode node)
 {
     CUgraph child;
@@ -49,7 +53,8 @@ static bool walk_child(const struct way *way, const struct sc_walked_graph *in, 
            walk_inside(way, in, node, child, in->base);
 }
 
-/* Walks over the graphs that a conditional node may run. Returns false if the walk is to end. */
+/* Walks over the graphs (bodies) that a conditional node may run, as far as they are known; each is
+ * a `base` of its own. Returns false if the walk is to end. */
 static bool walk_bodies(const struct way *way, const struct sc_walked_graph *in, CUgraphNode node)
 {
     CUgraph body;
@@ -59,7 +64,10 @@ static bool walk_bodies(const struct way *way, const struct sc_walked_graph *in,
     return goes_on;
 }
 
-/* Visits the node, and walks over what is inside of it. */
+/* Calls the walk's functions for the node, and in between walks over what is inside of it, if
+ * `meet` wants that. With looks_for_bodies_only the driver is not asked for types: every node is
+ * taken for a conditional one, and those that are none have no known bodies. Returns false if the
+ * walk is to end. */
 static bool walk_node(const struct way *way, struct sc_walked_graph *in, CUgraphNode node)
 {
     const struct sc_node_walk *walk = way->walk;
@@ -87,6 +95,7 @@ void sc_node_walk_graph(const struct sc_node_walk *walk, void *context, CUgraph 
                    .graph = graph, .base = graph, .top = top, .around = top, .depth = top != NULL});
 }
 
+/* Walks over one node, of which the graph is not known: the functions get zeros as its graph. */
 void sc_node_walk_node(const struct sc_node_walk *walk, void *context, CUgraphNode node)
 {
     const struct way way = {walk, context};
@@ -94,12 +103,13 @@ void sc_node_walk_node(const struct sc_node_walk *walk, void *context, CUgraphNo
     walk_node(&way, &unknown, node);
 }
 
-struct kind_search {
+struct kind_search { /* for sc_node_walk_finds */
     sc_is_such *is_such;
     bool found;
 };
 
-/* Stops at the first node for which `is_such` holds. Bodies are left out. */
+/* The walk's function for sc_node_walk_finds: ends the walk at the first node for which `is_such`
+ * holds. Only child graphs are entered; what is in a conditional node's body may not run. */
 static enum sc_step stop_at_kind(void *context, struct sc_walked_graph *in, CUgraphNode node,
                                  CUgraphNodeType type)
 {
@@ -111,7 +121,8 @@ static enum sc_step stop_at_kind(void *context, struct sc_walked_graph *in, CUgr
     return type == CU_GRAPH_NODE_TYPE_GRAPH ? SC_STEP_INTO : SC_STEP_OVER;
 }
 
-/* Is the node, or any node within it, of such a kind? */
+/* Is the node, or any node in its child graphs, such a one? Asked for nodes of the outermost graph,
+ * which stand for all that is within them. */
 bool sc_node_walk_finds(CUgraphNode node, sc_is_such *is_such)
 {
     static const struct sc_node_walk walk = {.meet = stop_at_kind};

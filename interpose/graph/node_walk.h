@@ -38,6 +38,7 @@ struct sc_walked_graph {
     bool flag; /* for the functions of the walk to use; false at first */
 };
 
+/* What the walk does next, as its function `meet` says. */
 enum sc_step {
     SC_STEP_INTO, /* visit what is inside of the node next */
     SC_STEP_OVER, /* do not visit what is inside of the node */
@@ -61,13 +62,14 @@ struct sc_node_walk {
     bool looks_for_bodies_only;
 };
 
-/* Walks over the graph. `top`: the node that all nodes of the graph are reported to be inside of;
- * NULL: the graph is the outermost. */
+/* Walks over the graph's nodes, and calls the functions of `walk` with `context`. `top`: the node
+ * that the graph is inside of (a child graph of an exec's node); NULL: the graph is the
+ * outermost. */
 void sc_node_walk_graph(const struct sc_node_walk *walk, void *context, CUgraph graph,
                         CUgraphNode top);
 
-/* Walks over the node and what is inside of it. The node's graph is unknown: the functions get an
- * `in` of zeros. */
+/* Walks over the node and what is inside of it, as before the driver destroys the node. The node's
+ * graph is not known: the functions get an `in` of zeros. */
 void sc_node_walk_node(const struct sc_node_walk *walk, void *context, CUgraphNode node);
 
 /* Returns true if `is_such` returns true for the node or for a node within its child graphs. Bodies

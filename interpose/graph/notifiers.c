@@ -9,10 +9,9 @@
 
 #include "common/poison.h"
 
-/* WHOLE_WALKS_MAX: more walks over whole graphs would take too long. */
 enum {
     NO_STAGE = SC_STAGES_MAX + 1, /* the stage of a node that has been looked at and is in none */
-    WHOLE_WALKS_MAX = 64,
+    WHOLE_WALKS_MAX = 64,         /* more walks over whole graphs would take too long */
     NOWHERE = UINT32_MAX,
 };
 
@@ -20,12 +19,13 @@ enum {
 struct place {
     uint32_t walk;    /* the number of the latest walk that met the node */
     uint8_t stage;    /* 0: not looked at yet */
-    bool is_notifier; /* the node tells */
-    bool has_told;    /* what the node tells of is known */
-    bool is_passed;   /* what stands before the node is known */
+    bool is_notifier; /* the node tells the host, in a way that is seen, what is done */
+    bool has_told;    /* it was found of which nodes this notifier tells the host */
+    bool is_passed;   /* all nodes before this one were found already, by an earlier walk */
 };
 
-/* The search for the stages of one graph. A place is a node's index in `nodes`. */
+/* The search for the stages (parts of the graph) of one graph. A place is a node's index in
+ * `nodes`. */
 struct search {
     const CUgraphNode *nodes;
     uint32_t count;
@@ -43,23 +43,26 @@ struct search {
 
 /* ---- a walk to all that stands before a notifier ---- */
 
-/* What a walk has found. */
+/* What a walk back from a notifier (a node that tells the host what is done) has found. */
 struct walked {
     uint32_t length;   /* of the queue */
-    uint32_t before;   /* a notifier to be walked first, or NOWHERE */
-    bool meets_last;   /* `last` is before the notifier */
-    bool meets_others; /* other known nodes are before the notifier */
+    uint32_t before;   /* an earlier notifier, from which to walk first; NOWHERE: none */
+    bool meets_last;   /* the search's `last` is before the notifier: so are all stages so far */
+    bool meets_others; /* other nodes that are `is_passed` already are before the notifier */
 };
 
-/* Does the node have its final stage? A notifier does not have one until what it tells of is known:
- * nodes of its child graph may use memory. */
+/* Does the node have its final stage? The walk that passes a node gives it one. A notifier (a node
+ * that tells the host what is done) gets its own from a later notifier's walk: nodes in its child
+ * graph may use memory. */
 static bool has_stage(const struct place *place)
 {
     return place->is_passed && place->stage;
 }
 
-/* Adds a node to the walk. Returns false if the node is a notifier that has to be walked from
- * first. */
+/* Adds a node that is before the notifier (a node that tells the host what is done) to the walk
+ * back from it, once. Returns false if that node is a notifier whose own walk has to come first,
+ * since stages are made in the graph's order. Unless the walk is whole, nodes that have a stage are
+ * not listed again: only those met anew become a new stage. */
 static bool add_to_walk(struct search *search, struct walked *walked, uint32_t at, bool is_whole)
 {
     struct place *place = &search->places[at];
@@ -77,8 +80,8 @@ static bool add_to_walk(struct search *search, struct walked *walked, uint32_t a
     return true;
 }
 
-/* Adds all nodes that have an edge to the node. Returns false if a notifier has to be walked from
- * first. */
+/* Adds all nodes from which an edge leads to the node at `at` to the walk. Returns false if one of
+ * them is a notifier (a node that tells the host what is done) whose own walk has to come first. */
 static bool add_before(struct search *search, struct walked *walked, uint32_t at, bool is_whole)
 {
     size_t count =
@@ -91,8 +94,10 @@ static bool add_before(struct search *search, struct walked *walked, uint32_t at
     return goes_on;
 }
 
-/* Walks from the notifier to all nodes before it. Without `is_whole` stops at nodes of which it is
- * known already what comes before them. */
+/* Walks back from a notifier (a node that tells the host what is done) along the edges. Unless the
+ * walk is whole, it stops at nodes that an earlier walk has passed. So a chain of notifiers takes
+ * only as long as the graph is. Ends early where an earlier notifier has to be walked from
+ * first. */
 static struct walked walk_before(struct search *search, uint32_t notifier, bool is_whole)
 {
     struct walked walked = {.length = 1, .before = NOWHERE};
@@ -109,7 +114,9 @@ static struct walked walk_before(struct search *search, uint32_t notifier, bool 
 
 /* ---- what it tells of ---- */
 
-/* Returns how many of the first stages come completely before the notifier, by a whole walk. */
+/* Returns how many stages, from the first on, lie completely before the notifier (a node that tells
+ * the host what is done), after a whole walk from it. An event stands for all stages up to one, so
+ * a gap ends the count. */
 static unsigned whole_stages(const struct search *search, const struct walked *walked)
 {
     uint32_t met[NO_STAGE + 1] = {0};
@@ -121,8 +128,9 @@ static unsigned whole_stages(const struct search *search, const struct walked *w
     return stages;
 }
 
-/* Takes the node out of its stage, and marks it as unjudged: no notifier is known to tell the host
- * of it alone. */
+/* Takes the node out of its stage (the part of the graph that one node tells the host of), and has
+ * it unjudged: when the host hears of the stage, that node may still be running, and no other sign
+ * tells of it alone. */
 static void leave_unjudged(struct search *search, uint32_t at)
 {
     struct place *place = &search->places[at];
@@ -135,8 +143,11 @@ static void leave_unjudged(struct search *search, uint32_t at)
     notifiers->unjudge(notifiers->context, search->nodes[at]);
 }
 
-/* Puts a node that comes before the notifier into a stage. The notifier notifies of the first
- * `stages` stages; a node of a later stage is not judged any more. */
+/* Puts a node that is before the notifier (a node that tells the host what is done) into a stage;
+ * the notifier tells of the first `stages` ones. If these are all so far, a node without a stage
+ * gets the next one. Else, or if there are no more stages, nothing is reported of the node
+ * (unjudged), as of one whose stage the notifier tells of only in part. A node that uses no memory
+ * needs no stage (NO_STAGE). */
 static void place_before_notifier(struct search *search, uint32_t at, unsigned stages)
 {
     const struct sc_notifiers *notifiers = search->notifiers;
@@ -155,8 +166,10 @@ static void place_before_notifier(struct search *search, uint32_t at, unsigned s
     place->is_passed = true;
 }
 
-/* Finds how many of the first stages the notifier notifies of completely. Returns false if that
- * would take too long. */
+/* Finds how many of the first stages lie completely before the notifier (a node that tells the host
+ * what is done): all, if the last notifier that told of all is before it. None, if no node of an
+ * earlier walk is. Else only a walk over all nodes before it can tell. Returns false if there were
+ * too many such walks. */
 static bool find_stages(struct search *search, uint32_t notifier, struct walked *walked,
                         unsigned *stages)
 {
@@ -170,8 +183,9 @@ static bool find_stages(struct search *search, uint32_t notifier, struct walked 
     return true;
 }
 
-/* Notes what the notifier notifies of, by its walk. If that is all stages, the nodes that have none
- * yet become a new stage. */
+/* Notes what a notifier (a node that tells the host what is done) tells of, by the walk back from
+ * it. If all stages (parts of the graph) so far lie before it, the nodes that have none become a
+ * new stage, and it is the search's `last`. Returns false if that would take too long. */
 static bool note_notified(struct search *search, uint32_t notifier, struct walked walked)
 {
     struct place *place = &search->places[notifier];
@@ -192,7 +206,9 @@ static bool note_notified(struct search *search, uint32_t notifier, struct walke
     return true;
 }
 
-/* Finds what the notifier notifies of, after all notifiers that come before it. */
+/* Finds what a notifier (a node that tells the host what is done) tells of. Notifiers before it
+ * come first, by a stack of its own (`open`), since a recursion could be as deep as the graph.
+ * Returns false if that would take too long. */
 static bool find_notified(struct search *search, uint32_t notifier)
 {
     uint32_t count = 0;
@@ -209,8 +225,9 @@ static bool find_notified(struct search *search, uint32_t notifier)
 
 /* ---- a graph ---- */
 
-/* Fills in the table of nodes, and finds the notifiers. */
-static bool note_places(struct search *search)
+/* Enters the nodes into the table from handles to indices, and finds out which are notifiers (nodes
+ * that tell the host what is done). Returns false if there is no memory. */
+static bool index_nodes(struct search *search)
 {
     const struct sc_notifiers *notifiers = search->notifiers;
     bool noted = true;
@@ -222,19 +239,21 @@ static bool note_places(struct search *search)
     return noted;
 }
 
-/* Finds what each notifier notifies of. Returns false if that takes too long, or there is no
- * memory. */
+/* Finds for each notifier of the graph of which nodes it tells the host. Returns false if that
+ * takes too long, or there is no memory. */
 static bool find_all(struct search *search)
 {
-    bool found = note_places(search);
+    bool found = index_nodes(search);
     for (uint32_t i = 0; found && i < search->count; i++)
         if (search->places[i].is_notifier && !search->places[i].has_told)
             found = find_notified(search, i);
     return found;
 }
 
-/* Divides the nodes of a new exec into stages: those before the first notifier, those before the
- * next one, and so on. */
+/* Divides the nodes of a new exec into stages: those that the host knows to be done after the first
+ * notifier (a node that tells the host what is done), those that it knows of besides after the next
+ * one, and so on. An event that a node records then stands for a prefix of the launch's operations.
+ * The tables lie in pages of their own. */
 bool sc_notifiers_find_stages(const CUgraphNode *nodes, size_t count,
                               const struct sc_notifiers *notifiers)
 {

@@ -15,7 +15,6 @@
  * Locks: none. Not for a signal handler: the driver is called. */
 
 /* Terms (docs/glossary.md):
- *   mark: an event of the library's behind an operation, by which it learns that this is complete
  *   not judged: of a touch or operation: it got no verdict; counted by reason
  *   notifier: a node that tells the host, in a way that the library sees, that earlier nodes are
  *       done
@@ -33,9 +32,11 @@
 
 #include "interpose/driver/driver.h"
 
-/* The functions that the search calls. `put_in_stage` puts a node into a stage (0: takes it out
- * again), and returns whether the node uses host memory. `tells` notes that a notifier notifies of
- * all stages up to `stage`. `unjudge` marks a node that is not to be judged. */
+/* The functions that the search calls. `is_notifier`: does the node tell the host, in a way that
+ * the library sees, that earlier nodes are done? `put_in_stage` puts a node into a stage (0: takes
+ * it out again), and returns whether the node uses memory. `tells` notes that the host knows all
+ * stages up to `stage` to be done when this notifier has run. `unjudge` says that nothing is to be
+ * reported of the node, since it may run longer than the host hears. */
 struct sc_notifiers {
     void *context;
     bool (*is_notifier)(void *context, CUgraphNode node);
@@ -44,9 +45,10 @@ struct sc_notifiers {
     void (*unjudge)(void *context, CUgraphNode node);
 };
 
-/* Finds the stages of a graph. `nodes`: all its nodes; the driver is asked for the edges. Returns
- * false if that would take too long, or there is no memory. Then the functions were called for some
- * nodes at most, and the caller has to leave all nodes before notifiers unjudged. */
+/* Finds the stages of a graph, when an exec is made of it. `nodes`: all its nodes; the driver is
+ * asked for the edges. Returns false if that would take too long, or there is no memory. Then the
+ * functions were called for some nodes only, and the caller has to leave all nodes before notifiers
+ * unjudged. */
 bool sc_notifiers_find_stages(const CUgraphNode *nodes, size_t count,
                               const struct sc_notifiers *notifiers);
 

@@ -14,7 +14,7 @@
 
 #include "common/poison.h"
 
-/* Stores one side of what the node did before it changes. */
+/* Stores what one side of a node did before a call changes it, if that is host memory. */
 static void add_former(void *context, enum sc_direction direction, const struct sc_copy_side *side)
 {
     struct sc_former *former = context;
@@ -23,7 +23,10 @@ static void add_former(void *context, enum sc_direction direction, const struct 
             (struct sc_graph_use){.shape = side->shape, .direction = direction};
 }
 
-/* Asks the tracker, or else the driver, what the node did. */
+/* Called before the program changes or destroys a node: finds under which handle the node's uses
+ * are kept. If the tracker does not know the node by name, the driver is asked what the node does,
+ * so that its uses can be found by their bytes. Not in a replay, before which the driver has
+ * changed the node already. */
 struct sc_former sc_orphan_nodes_describe(CUgraphNode node)
 {
     CUgraphNodeType type;
@@ -37,21 +40,25 @@ struct sc_former sc_orphan_nodes_describe(CUgraphNode node)
     return former;
 }
 
-/* Drops what the node did, which is destroyed. */
+/* Called when the driver has destroyed the node: drops the uses that it had. A node that the
+ * tracker knows by name has them in its graph. Else they are found by their bytes, and memory may
+ * have been held back from a free for them. The record of an orphan (a node whose graph is not
+ * known) was detached before the driver's call. */
 void sc_orphan_nodes_destroyed(CUgraphNode node, const struct sc_former *former)
 {
     if (former->graph && former->graph != sc_graphs_orphan((uintptr_t)node))
         SC_TRACKED(sc_graphs_drop_node(track.graphs, former->graph, (uintptr_t)node));
     else if (former->count) {
-        /* The uses of unnamed nodes that are alike are dropped. */
+        /* These are uses of a node without a name; where several graphs have such, none goes. */
         for (uint32_t i = 0; i < former->count; i++)
             SC_TRACKED(sc_graphs_drop_former(track.graphs, &former->uses[i]));
         sc_reaper_graph_changed();
     }
 }
 
-/* Drops what the node did, and returns the handle under which its new uses are noted. If its graph
- * is not known, that is a handle of its own. */
+/* Called when the program has changed the node: drops the uses that it had. Returns the handle
+ * under which to note its new ones: its graph's or, for an orphan (only the driver knows its
+ * graph), one made of the node's own handle. */
 uintptr_t sc_orphan_nodes_changed(CUgraphNode node, const struct sc_former *former)
 {
     uintptr_t orphan = sc_graphs_orphan((uintptr_t)node);
@@ -64,7 +71,7 @@ uintptr_t sc_orphan_nodes_changed(CUgraphNode node, const struct sc_former *form
 
 /* ---- orphans of a graph ---- */
 
-/* Returns the child graph of a node, or NULL if it has none. */
+/* Returns the child graph of a node; NULL: it is of another type, or the driver does not tell. */
 static CUgraph child_of(CUgraphNode node)
 {
     CUgraphNodeType type;
@@ -76,19 +83,21 @@ static CUgraph child_of(CUgraphNode node)
     return child;
 }
 
-/* Visits the orphan if the graphs of the tracker have one of this handle. */
+/* Visits the handle if uses are kept under it: most nodes of a graph are no orphans. */
 static void visit_if_known(uintptr_t orphan, sc_visit_orphan *visit, void *argument)
 {
     if (SC_TRACKED(sc_graphs_find(track.graphs, orphan)))
         visit(argument, orphan);
 }
 
-struct orphan_search {
+struct orphan_search { /* what the walk of sc_orphan_nodes_each is given */
     sc_visit_orphan *visit;
     void *argument;
 };
 
-/* Visits what is kept under the node itself, because its graph was not known. */
+/* The walk's function for sc_orphan_nodes_each: visits what is kept under a node's own handle,
+ * because its graph was not known. Child graphs are entered; bodies of conditional nodes are known
+ * by their own handles. */
 static enum sc_step visit_node(void *context, struct sc_walked_graph *in, CUgraphNode node,
                                CUgraphNodeType type)
 {
@@ -98,7 +107,8 @@ static enum sc_step visit_node(void *context, struct sc_walked_graph *in, CUgrap
     return type == CU_GRAPH_NODE_TYPE_GRAPH ? SC_STEP_INTO : SC_STEP_OVER;
 }
 
-/* Visits what is kept under an inner graph. */
+/* The walk's function behind a graph's last node: visits what is kept under the handle of a child
+ * graph, by which the program may have added nodes. The outermost graph is the caller's own. */
 static void visit_graph(void *context, struct sc_walked_graph *graph, const CUgraphNode *nodes,
                         size_t count)
 {
@@ -109,7 +119,7 @@ static void visit_graph(void *context, struct sc_walked_graph *graph, const CUgr
         visit_if_known((uintptr_t)graph->graph, search->visit, search->argument);
 }
 
-/* Has the program had the handle of a child graph, to which it may have added nodes? */
+/* Has the program ever learnt the handle of a child graph, by which it may have added nodes? */
 static _Atomic bool has_named_children;
 
 void sc_orphan_nodes_name_children(void)
@@ -117,7 +127,8 @@ void sc_orphan_nodes_name_children(void)
     atomic_store_explicit(&has_named_children, true, memory_order_relaxed);
 }
 
-/* May any graph have uses that are noted under its nodes? If not, none has to be walked over. */
+/* May uses of a graph be kept under other handles than its own? If not, as in nearly all programs,
+ * no graph has to be walked over. */
 static bool may_have_orphans(void)
 {
     bool may = atomic_load_explicit(&has_named_children, memory_order_relaxed) ||
@@ -126,7 +137,7 @@ static bool may_have_orphans(void)
 }
 
 /* Calls `visit` for each handle, besides the graph's own, under which uses of its nodes are kept.
- */
+ * Called when the graph is destroyed, cloned, made part of another one or made an exec of. */
 void sc_orphan_nodes_each(CUgraph graph, sc_visit_orphan *visit, void *argument)
 {
     static const struct sc_node_walk walk = {.meet = visit_node, .end = visit_graph};
@@ -146,8 +157,10 @@ void sc_orphan_nodes_forget(CUgraph graph)
     sc_orphan_nodes_each(graph, forget_orphan, NULL);
 }
 
-/* Forgets the child graph of a node that is about to be destroyed, and detaches what the node did.
- * Returns its id, to be removed or attached again. */
+/* Called before the driver destroys the node: forgets its child graph, which goes with it. Detaches
+ * an orphan (a node whose graph is not known) from its handle, which the driver may give to a new
+ * node at once. Returns the orphan's id, to be removed or attached again by the driver's answer; 0:
+ * the node is none. */
 uint32_t sc_orphan_nodes_destroying(CUgraphNode node)
 {
     CUgraph child = may_have_orphans() ? child_of(node) : NULL;

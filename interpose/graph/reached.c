@@ -14,8 +14,10 @@ bool sc_reached_begin(struct sc_reached *reach, size_t count)
     return false;
 }
 
-/* The first half of the room has the nodes that are still to be gone on from, each node once; the
- * second half the neighbours of one node. */
+/* Goes from the node along the edges, and calls `visit` for each node that was not reached before.
+ * The first half of the room has the nodes that are still to be gone on from, each once; the second
+ * half what the driver answers for one node. A refusal, or no memory, leaves nodes out, and false
+ * says so. */
 bool sc_reached_from(struct sc_reached *reach, CUgraphNode from, enum sc_way way,
                      sc_reached_visit *visit, void *context)
 {

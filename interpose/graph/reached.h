@@ -12,14 +12,14 @@
 #include "interpose/driver/driver.h"
 #include "interpose/graph/driver_nodes.h"
 
-/* The nodes that edges lead to, or from. */
+/* A search along the edges of one graph: the nodes that it has reached so far (`met`). */
 struct sc_reached {
-    CUgraphNode *room;
-    size_t count; /* how many nodes the graph has */
+    CUgraphNode *room; /* for nodes to go on from, and for one answer of the driver's */
+    size_t count;      /* how many nodes the graph has */
     struct sc_handles met;
 };
 
-/* Begins a search in a graph of so many nodes. Returns false if there is no memory; else the caller
+/* Begins a search in a graph of `count` nodes. Returns false if there is no memory; else the caller
  * ends the search by sc_reached_end. */
 bool sc_reached_begin(struct sc_reached *reach, size_t count);
 void sc_reached_end(struct sc_reached *reach);

@@ -20,8 +20,9 @@
 
 #include "common/poison.h"
 
-/* Makes one side of the copy use `saved`. The type of memory stays, since a node of an exec must
- * not change it. The gaps between rows stay as well; `saved` has them, too. */
+/* Makes one side of a copy node's parameters use `saved`, the library's copy of the bytes. The type
+ * of memory stays, since the driver refuses to change it in an exec. `saved` has the gaps between
+ * the rows, too, so the pitch stays; a pitch of 0 depended on the offsets, which become 0. */
 void sc_stack_sources_redirect(CUDA_MEMCPY3D *copy, enum sc_direction direction, void *saved)
 {
     if (direction == SC_H2D) {
@@ -41,7 +42,8 @@ void sc_stack_sources_redirect(CUDA_MEMCPY3D *copy, enum sc_direction direction,
     }
 }
 
-/* Redirects a side to its copy, if it is on a stack and there is a copy. Returns whether it was. */
+/* Points one side of a copy node at the library's copy of its bytes, if the side is on a stack and
+ * the graph has such a copy. Returns whether it did. */
 static bool redirect_side(const struct sc_walked_graph *in, CUgraphNode node,
                           enum sc_direction direction, const struct sc_copy_side *side,
                           CUDA_MEMCPY3D *copy)
@@ -57,7 +59,9 @@ static bool redirect_side(const struct sc_walked_graph *in, CUgraphNode node,
     return true;
 }
 
-/* Redirects the sides of a copy node that are on a stack, and keeps what the node had before. */
+/* Points a copy node of the program's graph at the copies of what it reads from a stack, and keeps
+ * the node's own parameters for the undo. Does nothing if the list is full, or the driver
+ * refuses. */
 static void redirect_node(struct sc_stack_sources *redirects, const struct sc_walked_graph *in,
                           CUgraphNode node)
 {
@@ -74,7 +78,8 @@ static void redirect_node(struct sc_stack_sources *redirects, const struct sc_wa
         redirects->count += sc_real.cuGraphMemcpyNodeSetParams(node, &copy) == CUDA_SUCCESS;
 }
 
-/* Makes a copy node whose source is on a stack read a copy of the source. */
+/* The walk's function for sc_stack_sources_begin: makes a copy node whose source is on a stack read
+ * a copy of the source. Other nodes are entered. */
 static enum sc_step redirect_copy(void *redirects, struct sc_walked_graph *in, CUgraphNode node,
                                   CUgraphNodeType type)
 {
@@ -88,14 +93,15 @@ struct sc_running sc_stack_sources_here(void)
     return (struct sc_running){.here = (uintptr_t)__builtin_frame_address(0)};
 }
 
-/* Did this thread add the node, and does it run on its own stack? Only then can frames be compared.
- */
+/* Did this thread add the node, and does it run on the stack that the thread was created with? Only
+ * then can the frame of the variable be compared with those that run now. */
 static bool is_of_this_thread(const struct sc_graph_use *use, const struct sc_running *running)
 {
     return use->author.thread == sc_thread_id() && sc_thread_stack_holds(running->here);
 }
 
-/* Compares the frame in which the variable lay with those that the thread has now. */
+/* Does the function still run in whose variable the node's bytes lie? On another thread's stack
+ * only the return address of the frame tells; on the own one the running frames do, too. */
 bool sc_stack_sources_frame_lives(const struct sc_graph_use *use,
                                   const struct sc_graph_extra *extra, struct sc_running *running)
 {
@@ -106,8 +112,9 @@ bool sc_stack_sources_frame_lives(const struct sc_graph_use *use,
     return !sc_locals_is_gone(&extra->local, address, running);
 }
 
-/* Copies the source again while its function still runs: an exec reads what the variable holds when
- * the exec is made. */
+/* Brings the library's copy of a source on a stack up to date, while its function still runs: a
+ * node reads what the variable holds at the launch. Returns false if the function has returned;
+ * then the copy keeps the last bytes that were read. */
 bool sc_stack_sources_refresh(const struct sc_graph_use *use, const struct sc_graph_extra *extra,
                               struct sc_running *running)
 {
@@ -117,8 +124,8 @@ bool sc_stack_sources_refresh(const struct sc_graph_use *use, const struct sc_gr
     return lives;
 }
 
-/* Updates the copies of the graph's sources. Returns how many uses the graph has if it uses a
- * stack, else 0. */
+/* Brings the copies of the graph's sources on stacks up to date. Returns how many uses the graph
+ * has, as room for the nodes to be redirected; 0: it uses no stack. */
 static size_t update_copies(uintptr_t graph)
 {
     struct sc_graph_use use;
@@ -134,7 +141,8 @@ static size_t update_copies(uintptr_t graph)
     return known->uses.count;
 }
 
-/* Updates the copies of one graph; is called for each graph of the walk. */
+/* The walk's function behind each graph: brings the copies of that graph up to date, and adds to
+ * the number of uses. */
 static void update_at_end(void *uses, struct sc_walked_graph *graph, const CUgraphNode *nodes,
                           size_t count)
 {
@@ -143,8 +151,9 @@ static void update_at_end(void *uses, struct sc_walked_graph *graph, const CUgra
     *(size_t *)uses += update_copies((uintptr_t)graph->graph);
 }
 
-/* Copies the sources on stacks of the graph and of its bodies again. Returns how many uses there
- * are. */
+/* Brings the copies of sources on stacks of the graph, and of bodies of its conditional nodes, up
+ * to date. Returns how many uses there are, or 0 if none is of a stack. The bodies have uses of
+ * their own; child graphs' nodes are in the graph's uses. */
 static size_t update_with_bodies(CUgraph graph)
 {
     static const struct sc_node_walk walk = {.end = update_at_end, .looks_for_bodies_only = true};
@@ -160,13 +169,14 @@ static void refresh_orphan(void *uses, uintptr_t orphan)
     *(size_t *)uses += update_copies(orphan);
 }
 
-/* Makes nodes of the graph read copies of sources on a stack while an exec is made. This is undone
- * after the call, so that the program's graph stays as it was. */
+/* Called before the driver makes an exec: makes nodes of the program's graph read copies of sources
+ * on a stack, so that the exec's nodes do. The function of such a stack frame may have returned
+ * when the exec is launched. The caller undoes it after the call. */
 struct sc_stack_sources sc_stack_sources_begin(CUgraph graph)
 {
     static const struct sc_node_walk walk = {.meet = redirect_copy};
     struct sc_stack_sources redirects = {0};
-    /* No more nodes can be redirected than there are uses. */
+    /* The uses are counted as room for the list: no more nodes than that can be redirected. */
     if (sc_active() && sc_driver_nodes_can_be_asked())
         redirects.capacity = update_with_bodies(graph);
     sc_orphan_nodes_each(graph, refresh_orphan, &redirects.capacity);

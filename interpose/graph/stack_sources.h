@@ -32,32 +32,37 @@ struct sc_redirected {
     CUDA_MEMCPY3D before; /* the node's parameters, as the program gave them */
 };
 
+/* The nodes of the program's graph that read copies of stacks, around the call that makes an exec.
+ */
 struct sc_stack_sources {
     struct sc_redirected *list; /* NULL: the graph names no stack */
     size_t count, capacity;
 };
 
-/* Called around the call that makes or updates an exec. Begin has the nodes of the graph read the
- * copies. Undo restores them, so that the program's graph stays as it was. End frees the list. Pre:
- * no thread changes the graph. */
+/* Called around the call that makes or updates an exec. Begin points nodes that read a stack at the
+ * library's copies of the bytes, so that the exec's nodes read those. Undo gives the nodes their
+ * own parameters again, since the graph is the program's. End frees the list. Pre: no thread
+ * changes the graph. */
 struct sc_stack_sources sc_stack_sources_begin(CUgraph graph);
 void sc_stack_sources_undo(const struct sc_stack_sources *redirects);
 void sc_stack_sources_end(struct sc_stack_sources *redirects);
 
-/* Has one side of the copy use the memory `saved`: the source if the direction is SC_H2D, else the
- * destination. */
+/* Makes one side of a copy use `saved`, the library's copy of its bytes: the source if the
+ * direction is SC_H2D, else the destination. */
 void sc_stack_sources_redirect(CUDA_MEMCPY3D *copy, enum sc_direction direction, void *saved);
 
-/* Returns the place on the calling thread's stack, to compare with local variables. */
+/* Returns where the calling thread's stack is now, for the functions below: they tell by that
+ * whether the function of a local variable still runs. */
 struct sc_running sc_stack_sources_here(void);
 
-/* Returns true if the function whose local variable the use lies in still runs
- * (interpose/base/locals.h). */
+/* Returns true if the function still runs in whose local variable the use's bytes lie, as far as is
+ * known (interpose/base/locals.h). A launch after that would read a stack that has other
+ * contents. */
 bool sc_stack_sources_frame_lives(const struct sc_graph_use *use,
                                   const struct sc_graph_extra *extra, struct sc_running *running);
 
-/* If the function still runs (sc_stack_sources_frame_lives), copies the source's present bytes into
- * the copy that the node reads, and returns true. */
+/* Called before a launch: if that function still runs, brings the copy that the node reads up to
+ * date from the variable, and returns true. */
 bool sc_stack_sources_refresh(const struct sc_graph_use *use, const struct sc_graph_extra *extra,
                               struct sc_running *running);
 

@@ -8,8 +8,9 @@
 
 #include "common/poison.h"
 
-/* Returns what a batch memory operation does; everything, if the driver does not tell. The exec's
- * node does the same as the graph's, since the kinds of operations cannot be changed in an exec. */
+/* Asks the driver whether a batch memory operation node writes values or waits for them; both, if
+ * the driver does not tell. The graph's node answers for the exec's: a program cannot change the
+ * kinds of operations in an exec. */
 static struct sc_memory_ops ops_of_node(CUgraphNode node)
 {
     CUDA_BATCH_MEM_OP_NODE_PARAMS params;
@@ -21,7 +22,8 @@ static struct sc_memory_ops ops_of_node(CUgraphNode node)
 
 /* ---- nodes ---- */
 
-/* May the host learn by this node that what stands before it is done? */
+/* May the host learn by this node that the nodes before it are done, unseen by the library? Then
+ * nobody knows whether a later use of their memory is too early. */
 bool sc_unjudged_is_signal(CUgraphNode node, CUgraphNodeType type)
 {
     if (type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP)
@@ -30,7 +32,8 @@ bool sc_unjudged_is_signal(CUgraphNode node, CUgraphNodeType type)
            type == CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL;
 }
 
-/* May this node wait for something that the host does? */
+/* May this node wait for something that the host does? Then the host may rightly write the source
+ * of a node behind it until then. */
 bool sc_unjudged_awaits_host(CUgraphNode node, CUgraphNodeType type)
 {
     if (type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP)
@@ -39,8 +42,8 @@ bool sc_unjudged_awaits_host(CUgraphNode node, CUgraphNodeType type)
            type == CU_GRAPH_NODE_TYPE_WAIT_EVENT;
 }
 
-/* Does the node wait for a value or a semaphore? Host nodes and waits for events do not count here:
- * whether the library sees those is known in other ways. */
+/* Does the node wait for a value or a semaphore, which anybody may write? Host nodes and waits for
+ * events do not count: the library sees those in other ways. */
 static bool awaits_unseen(CUgraphNode node, CUgraphNodeType type)
 {
     return type == CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT ||
@@ -53,7 +56,7 @@ static bool is_host(CUgraphNode node, CUgraphNodeType type)
     return type == CU_GRAPH_NODE_TYPE_HOST;
 }
 
-/* The search for nodes that are not judged. */
+/* What sc_unjudged_find is asked for, while it follows the edges. */
 struct search {
     enum sc_unjudged_why why;
     sc_unjudge *unjudge;
@@ -66,7 +69,9 @@ static void visit_node(void *context, CUgraphNode node)
     search->unjudge(search->context, node, search->why);
 }
 
-/* A node that notifies the host in a way that the library sees makes no node unjudged. */
+/* Follows the edges from each node that tells the host something, or waits for it, and calls
+ * `unjudge` for what is before or behind it, by `why`. A node that tells the host in a way that the
+ * library sees (`is_seen`) makes no node unjudged. Returns false if nodes may be missing. */
 bool sc_unjudged_find(const CUgraphNode *nodes, size_t count, enum sc_unjudged_why why,
                       sc_is_seen *is_seen, sc_unjudge *unjudge, void *context)
 {
@@ -90,7 +95,8 @@ bool sc_unjudged_find(const CUgraphNode *nodes, size_t count, enum sc_unjudged_w
     return found_all;
 }
 
-/* May a node of this kind make the order of others unseen? Only then are the edges asked for. */
+/* May a node of this type hide the order of others with the host? Child graphs may have such nodes.
+ * Only in graphs with one is the driver asked for the edges. */
 bool sc_unjudged_may_matter(CUgraphNodeType type)
 {
     return type == CU_GRAPH_NODE_TYPE_HOST || type == CU_GRAPH_NODE_TYPE_EVENT_RECORD ||

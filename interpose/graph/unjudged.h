@@ -27,16 +27,17 @@
 
 #include "interpose/driver/driver.h"
 
-/* Returns true if the node may tell the host how far the launch has come, unseen by the library.
- * `type`: the node's. The driver is asked what a batch memory operation does: one that only waits
- * tells nothing. */
+/* Returns true if the node may tell the host how far the launch has come, by what the library does
+ * not see. `type`: the node's. A batch memory operation is looked at: one that only waits tells
+ * nothing. */
 bool sc_unjudged_is_signal(CUgraphNode node, CUgraphNodeType type);
 
-/* Returns true if the node may wait for the host. A batch memory operation that only writes does
- * not. */
+/* Returns true if the node may wait for the host, so that what is behind it may be ordered by that.
+ * A batch memory operation that only writes does not. */
 bool sc_unjudged_awaits_host(CUgraphNode node, CUgraphNodeType type);
 
-/* Returns true if a node of this type may make other nodes unjudged. Pure. */
+/* Returns true if a node of this type may tell the host something or wait for it, or may have such
+ * nodes within: only then are the graph's edges asked for. Pure. */
 bool sc_unjudged_may_matter(CUgraphNodeType type);
 
 /* Why a node is not to be judged: it stands before a node that tells the host how far the launch

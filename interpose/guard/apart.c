@@ -18,17 +18,18 @@ enum {
     PAGE_BITS_MIN = 12,
 };
 
+/* An interval of pages that is protected and unprotected as a whole. */
 struct place {
     uintptr_t address;
     size_t size_bytes;
     uint32_t epoch; /* sc_pinned_epoch() when it became a separate mapping */
-    uint16_t times;
-    bool apart;
+    uint16_t times; /* how often it was unprotected */
+    bool apart;     /* it is a separate mapping */
 };
 
 static struct place places[1 << PLACES_BITS];
 static _Atomic unsigned apart_count; /* changed under the caller's lock */
-static bool given_up;
+static bool given_up; /* the process ran out of mappings: no interval becomes one any more */
 
 /* Returns the table's entry for an interval that begins here; intervals may share an entry. */
 static struct place *entry_of(uintptr_t address)
@@ -37,13 +38,16 @@ static struct place *entry_of(uintptr_t address)
     return &places[page * UINT64_C(0x9e3779b97f4a7c15) >> (64 - PLACES_BITS)];
 }
 
+/* Gives the interval an madvise value. With one that differs from its neighbours' it is a mapping
+ * of its own. False: Linux refuses. */
 static bool set_advice(const struct place *place, int advice)
 {
     return sc_kernel_call(SYS_madvise, place->address, place->size_bytes, advice) == 0;
 }
 
-/* Resets the madvise value of the entry's interval, so that Linux merges it with its neighbours.
- * Not if other pinned memory lies there by now (epoch). */
+/* Ends the separate mapping of the interval, if it is one: resets its madvise value, so that Linux
+ * merges it with its neighbours. If pinned memory was freed since (the epoch has changed), other
+ * memory may lie there, whose value is left alone. */
 static void reset_advice(struct place *place)
 {
     if (!place->apart)
@@ -55,8 +59,10 @@ static void reset_advice(struct place *place)
         set_advice(place, MADV_NORMAL);
 }
 
-/* Makes the interval a separate mapping. Intervals of one size that lie side by side get the two
- * madvise values alternately, so that two neighbours never have the same. */
+/* Makes the interval a separate mapping by an madvise value of its own, if there are not too many
+ * and the library has mapped the memory. Intervals of one size that lie side by side get two values
+ * alternately, so that neighbours never have the same. Called again when pinned memory was freed
+ * since (`was_apart`), as the memory may be new. */
 static void separate_mapping(struct place *place)
 {
     bool odd = place->address / place->size_bytes & 1;
@@ -72,8 +78,9 @@ static void separate_mapping(struct place *place)
     place->times = place->apart ? TIMES_OFTEN : 0;
 }
 
-/* Counts how often exactly this interval was unprotected. Another interval with the same entry
- * replaces it when it has been unprotected as often. */
+/* Counts that exactly this interval is about to be unprotected. After TIMES_OFTEN times it becomes
+ * a separate mapping, for which mprotect takes half the time. Another interval with the same entry
+ * of the table lowers the count, and replaces it at the end. */
 void sc_apart_note(uintptr_t address, size_t size_bytes)
 {
     struct place *place = entry_of(address);
@@ -91,11 +98,14 @@ void sc_apart_note(uintptr_t address, size_t size_bytes)
     }
 }
 
+/* Is any interval a separate mapping, which can be merged when the process has no mappings left? */
 bool sc_apart_any(void)
 {
     return atomic_load_explicit(&apart_count, memory_order_relaxed) != 0;
 }
 
+/* In a forked child: resets the count alone, since the child protects no pages. Takes no lock,
+ * which a thread of the parent may have held. */
 void sc_apart_forget(void)
 {
     atomic_store_explicit(&apart_count, 0, memory_order_relaxed);

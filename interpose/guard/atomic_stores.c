@@ -8,7 +8,8 @@
 
 #if defined(__x86_64__)
 
-/* Is the byte a prefix of an instruction, other than lock? */
+/* Is the byte a prefix of an instruction (segment, operand size, repetition, REX), other than lock?
+ */
 static bool is_prefix(unsigned char byte)
 {
     static const unsigned char prefixes[] = {0x26, 0x2E, 0x36, 0x3E, 0x64,
@@ -19,7 +20,9 @@ static bool is_prefix(unsigned char byte)
     return (byte & 0xF0) == 0x40; /* REX */
 }
 
-/* The lock prefix, or xchg, which locks by itself where it has memory. */
+/* Is the instruction at `pc`, which writes memory, an atomic one: with the lock prefix, or xchg
+ * (0x86, 0x87), which is atomic by itself on memory? By it the program may communicate with a GPU
+ * kernel. False if it cannot be read. */
 bool sc_atomic_stores_is_one(uintptr_t pc)
 {
     enum { LOCK = 0xF0, PREFIXES_MAX = 14 };
@@ -35,7 +38,9 @@ bool sc_atomic_stores_is_one(uintptr_t pc)
 
 #elif defined(__aarch64__)
 
-/* Exclusive stores, those with release, compare and swap; and the operations of LSE. */
+/* Is the instruction at `pc`, which writes memory, an atomic one: an exclusive store, one with
+ * release, compare and swap, or an operation of LSE? By it the program may communicate with a GPU
+ * kernel. False if it cannot be read. */
 bool sc_atomic_stores_is_one(uintptr_t pc)
 {
     uint32_t code = 0;
@@ -45,6 +50,7 @@ bool sc_atomic_stores_is_one(uintptr_t pc)
 
 #else
 
+/* On other processors no store is recognised as atomic. */
 bool sc_atomic_stores_is_one(uintptr_t pc)
 {
     (void)pc;

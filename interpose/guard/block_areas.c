@@ -22,7 +22,7 @@
 #include "common/poison.h"
 
 enum {
-    PART_MAX_BYTES = 512 << 10,
+    PART_MAX_BYTES = 512 << 10, /* for more mprotect is the better mechanism */
     SMALL_MAX_BYTES = 16 << 10, /* H200, 4 KB of a huge page: 2 us, and by mprotect 6 */
     OFTEN = 8,
 };
@@ -32,7 +32,7 @@ static _Atomic uint32_t times[SC_AREAS_COUNT];
 /* For each area: how often it was to be changed to userfaultfd, and nothing was guarded there. */
 static _Atomic uint32_t tries[SC_AREAS_COUNT];
 
-/* Warns once, if guard=uffd was set, that userfaultfd cannot be used. */
+/* Warns once that userfaultfd cannot be used and why, if the option guard=uffd asks for it. */
 static void say_why_not(void)
 {
     static _Atomic bool said;
@@ -43,7 +43,8 @@ static void say_why_not(void)
                        sc_userfaultfd_words(state), sc_userfaultfd_remedy(state));
 }
 
-/* Opens userfaultfd and starts its reader if that has not been done. False: it cannot be used. */
+/* Opens userfaultfd and starts the thread that answers touches, if that has not been done. False:
+ * it cannot be used, and mprotect guards all memory. */
 bool sc_guard_serves_areas(void)
 {
     if (sc_likely(sc_user_touches_begin()))
@@ -52,22 +53,24 @@ bool sc_guard_serves_areas(void)
     return false;
 }
 
+/* Returns the start of the area (2 MB of the library's pinned memory) with the address. */
 static uintptr_t area_of(uintptr_t address)
 {
     return address - (address - sc_areas.start) % SC_AREAS_BYTES;
 }
 
-/* Is userfaultfd better for the area? Yes with guard=uffd, if threads wait for each other in
- * mprotect, or if the pages are few and parts of the area are guarded for the OFTEN-th time.
- * `before`: how often parts of it were guarded before. */
-static bool is_wanted(const struct sc_pages *pages, unsigned before)
+/* Is userfaultfd better than mprotect for the area in which these pages are to be guarded? Yes with
+ * guard=uffd, if threads wait for each other in mprotect, or if the pages are few and the area is
+ * used so for the OFTEN-th time (`before`: how often parts of it were guarded): then the change,
+ * which splits the huge page, pays. */
+static bool is_userfault_better(const struct sc_pages *pages, unsigned before)
 {
     return sc_options.guard == SC_GUARD_UFFD || sc_map_waits_are_long() ||
            (pages->end - pages->start <= SMALL_MAX_BYTES && before >= OFTEN - 1);
 }
 
-/* Is anything in the area guarded? The grid is searched piece by piece, since it gives no answer
- * for a longer interval. */
+/* Is anything in the area guarded at present? Then its mechanism cannot change. The grid (the index
+ * of guarded pages) is asked piece by piece: of a longer interval it says that it may be. */
 static bool is_guarded(uintptr_t area)
 {
     enum { PIECE_BYTES = 64 << 10 };
@@ -77,9 +80,10 @@ static bool is_guarded(uintptr_t area)
     return false;
 }
 
-/* May the area be changed to userfaultfd now? Not while something in it is guarded. After a
- * failure, only the first, second, fourth, eighth, ... attempt is made. */
-static bool begin_attempt(unsigned i, uintptr_t area)
+/* Is the area (the i-th) to be changed to userfaultfd now? Not while something in it is guarded. As
+ * a change may fail for ever and costs system calls, only the first, second, fourth, eighth, ...
+ * attempt is made; counts this one. */
+static bool count_attempt(unsigned i, uintptr_t area)
 {
     if (is_guarded(area))
         return false;
@@ -87,19 +91,22 @@ static bool begin_attempt(unsigned i, uintptr_t area)
     return (tried & (tried + 1)) == 0;
 }
 
-/* Counts a guard in the area, and changes the area to userfaultfd if that is better. */
+/* Counts that pages in the area are to be guarded, and changes the area to userfaultfd if that is
+ * better and it is not userfaultfd's already. */
 static void choose_for(uintptr_t area, const struct sc_pages *pages)
 {
     unsigned i = (unsigned)((area - sc_areas.start) / SC_AREAS_BYTES);
     if (sc_userfaults_have_adopted(area, 1))
         return;
     unsigned before = atomic_fetch_add_explicit(&times[i], 1, memory_order_relaxed);
-    if (is_wanted(pages, before) && begin_attempt(i, area) && sc_user_touches_begin())
+    if (is_userfault_better(pages, before) && count_attempt(i, area) && sc_user_touches_begin())
         sc_protect_move_area(area, sc_userfaults_adopt_huge);
 }
 
-/* Chooses for a block's areas by which mechanism they will be guarded. The first areas are shared
- * by small allocations, and are userfaultfd's from the start (sc_userfaults_serve). */
+/* Chooses between mprotect and userfaultfd for the areas (2 MB each) of a large pinned allocation
+ * in which these pages lie, before they are guarded. Nothing is to be chosen for other memory, for
+ * the first areas (small allocations share them: userfaultfd's from the start), and for many pages,
+ * which mprotect guards better. */
 void sc_block_areas_choose(const struct sc_pages *pages)
 {
     const uintptr_t shared_bytes = (uintptr_t)SC_AREAS_SHARED * SC_AREAS_BYTES;

@@ -17,9 +17,10 @@ struct limit {
     uint64_t soft, hard;
 };
 
-static _Atomic uint64_t asked_ns;
-static _Atomic bool is_set;
+static _Atomic uint64_t asked_ns; /* when Linux was asked last */
+static _Atomic bool is_set;       /* the last answer */
 
+/* Asks Linux whether the size of the process's data is limited (RLIMIT_DATA). */
 static bool is_limited_now(void)
 {
     struct limit limit = {UINT64_MAX, UINT64_MAX};
@@ -27,13 +28,16 @@ static bool is_limited_now(void)
     return limit.soft != UINT64_MAX;
 }
 
+/* Takes the limit as set until Linux is asked the next time. Called before the program sets it, so
+ * that no page is protected by a thread that has asked just before. */
 void sc_data_limit_note_change(void)
 {
     atomic_store(&asked_ns, sc_coarse_now_ns());
     atomic_store(&is_set, true);
 }
 
-/* Has the process a limit of its data (RLIMIT_DATA)? The answer is kept for ASK_AGAIN_NS. */
+/* Has the process a limit of its data (RLIMIT_DATA)? Then mprotect guards nothing: it could fail to
+ * make pages writable again. Linux is asked every ASK_AGAIN_NS (10 ms). */
 bool sc_data_limit_is_set(void)
 {
     uint64_t now_ns = sc_coarse_now_ns();

@@ -18,8 +18,9 @@
  * (SC201, SC202, SC203), waits for the operation in mode=fix, and goes on with right data. A touch
  * beside those bytes, on the same page, is no mistake: the page is unprotected.
  *
- * The tracker records which pages each operation wants protected (spans, track/spans.h). A change
- * there is first unapplied; sc_guard_apply then makes the system calls.
+ * The tracker (struct sc_track: what is in flight, behind one lock) records which pages each
+ * operation wants protected (spans, track/spans.h). A change there is first unapplied: its system
+ * call is still to be made, without that lock, by sc_guard_apply.
  *
  * Thread-safe; signal-safe only where stated. No function calls CUDA; errno is kept. Locks: the
  * guard's are held over mprotect and are taken before the tracker's; the caller may hold no lock of
@@ -59,17 +60,20 @@ struct sc_report_guard;
 
 /* ---- protect ---- */
 
-/* Chooses which pages of a new operation on this range are to be protected, and which access the
- * program keeps, and stores both in `op`, before the tracker records `op`. For pageable memory
- * `range` has the operation's bytes and the id 0. Leaves `op` as it is if no page can be guarded,
- * or if guard_budget leaves out this call site at present. `site`: the address to which the call
- * returns. Installs the handler of SIGSEGV and starts the reaper if necessary. */
+/* Chooses which pages of a new operation are to be protected, and which access the program keeps
+ * (to a source reading, to a destination none), and stores both in `op`, before the tracker records
+ * `op`. `range`: the allocation or registration that it uses; for pageable memory the operation's
+ * bytes, with the id 0. Leaves `op` without a guard if no page can be protected, or if guard_budget
+ * (the share of time that guarding may take) leaves out this call site at present. `site`: the
+ * address to which the call returns. Installs the handler of SIGSEGV, and starts the thread that
+ * ends the waits of touches (the reaper), if necessary. */
 void sc_guard_protect(const struct sc_range_info *range, struct sc_op_info *op, const void *site);
 
-/* Takes the locks of these stripes (a bit each; track/spans.h). Called before the tracker issues or
- * ends operations whose pages lie there. sc_guard_apply, right after that, makes the system calls
- * without the tracker's lock, and releases the stripes. `stripes` is only a hint; 0: does nothing.
- */
+/* Takes the locks of these stripes (sets of pages with a lock each, as bits; track/spans.h). Called
+ * before the tracker records the begin or end of operations whose pages lie there. sc_guard_apply,
+ * right after that, makes the system calls without taking the tracker's lock again, and releases
+ * the stripes. `stripes` is only a hint: in others the changes are made more slowly. 0: does
+ * nothing. */
 void sc_guard_lock_some_stripes(uint64_t stripes);
 
 static inline void sc_guard_lock_stripes(uint64_t stripes)
@@ -79,28 +83,28 @@ static inline void sc_guard_lock_stripes(uint64_t stripes)
 }
 
 /* Makes the system calls (mprotect, userfaultfd) that give all pages the access that the tracker's
- * spans ask for. On return the pages of operations that the calling thread issued are protected.
- * Pages of operations that the thread has ended, and of those that ended on the streams in
- * `stream_bits` (sc_spans_stream_bit), are unprotected. Changes that other threads made are left to
- * these threads. Costs three loads if there is nothing to do.
+ * spans (pages that an operation wants protected) ask for. On return the pages of operations that
+ * the calling thread issued are protected. Pages of operations that the thread has ended, and of
+ * those that ended on the streams in `stream_bits` (sc_spans_stream_bit), are unprotected. Changes
+ * that other threads made are left to these threads. Costs three loads if there is nothing to do.
  *
- * A hook or wrapper in which operations end must call this before it returns, and before memory
- * goes back to its owner. It passes the streams whose end the program learns of by the call, or
- * SC_GUARD_ALL. A call from which the program learns of no end passes SC_GUARD_OWN: the calling
- * thread's changes alone. */
+ * A hook (of libc) or wrapper (of the driver) in which operations end must call this before it
+ * returns, and before memory goes back to its owner. It passes the streams whose work the program
+ * knows to be done by this call, or SC_GUARD_ALL. A call by which the program learns of no end
+ * passes SC_GUARD_OWN: the calling thread's changes alone. */
 #define SC_GUARD_ALL (~UINT64_C(0))
 #define SC_GUARD_OWN UINT64_C(0)
 void sc_guard_apply(uint64_t stream_bits);
 
 /* ---- unprotect ---- */
 
-/* Unprotects every page of the interval, without a report and without a wait. Called when a system
- * call or the driver is about to use memory there that belongs to no operation. Signal-safe. */
+/* Unprotects every page of the interval, without a report and without a wait. Called before a
+ * system call or the driver uses the memory, which would fail on a protected page. Signal-safe. */
 void sc_guard_unprotect(const void *address, size_t size_bytes);
 
 /* Unprotects all pages if a system call of the program has just failed (errno) because the process
- * has no mappings left. True: it did so, which frees mappings, and the caller repeats the call.
- * False: the call failed for another reason. */
+ * has no mappings left (vm.max_map_count). True: it did so, which frees mappings, and the caller
+ * repeats the call. False: the call failed for another reason, or nothing can be freed here. */
 bool sc_guard_makes_room(void);
 
 /* May the interval overlap an operation in flight, or a page that is protected for one?
@@ -109,28 +113,31 @@ bool sc_guard_has(const void *address, size_t size_bytes);
 
 /* ---- pin ---- */
 
-/* Prepares the memory of a new range for the guard, before the program learns of the range. Forgets
- * what was recorded for its pages, registers memory of sc_areas_map with userfaultfd, and exempts
- * from protection the pages of registered memory that Linux may touch at any time
- * (interpose/system_calls/robust_mutexes.h). Not signal-safe. */
+/* Prepares a new range (an allocation or registration) for the guard, before the call that makes it
+ * returns to the program. Forgets what was recorded for earlier memory on its pages, registers the
+ * library's own pinned memory (sc_areas_map) with userfaultfd, and exempts from protection those
+ * pages of registered memory that Linux may touch at any time (robust mutexes,
+ * interpose/system_calls/robust_mutexes.h). Not signal-safe. */
 void sc_guard_pin(uintptr_t address, size_t size_bytes, enum sc_buffer_kind kind);
 
-/* Starts userfaultfd for pinned memory of areas (interpose/memory/areas.h), with the thread that
- * answers touches. Returns whether userfaultfd can be used; if not, and with guard=uffd, a warning
- * says why, once. Called before the first such memory is mapped. */
+/* Starts userfaultfd for the library's own pinned memory (areas, interpose/memory/areas.h), with
+ * the thread that answers touches. Returns whether userfaultfd can be used; if not, and with
+ * guard=uffd, a warning says why, once. Called before such memory is mapped. */
 bool sc_guard_serves_areas(void);
 
 /* Would userfaultfd guard the whole pages of this interval, as a source or as a destination?
- * Threads that guard by it do not wait for each other, and SIGSEGV is not needed until a page is
- * touched. Lock-free and signal-safe. */
+ * Asked where the price of the guard decides: threads that use userfaultfd do not wait for each
+ * other as in mprotect, and need no SIGSEGV until a page is touched. Lock-free and signal-safe. */
 bool sc_guard_uses_userfault(uintptr_t address, size_t size_bytes, bool is_source);
 
 /* ---- the process and its threads ---- */
 
 enum sc_guard_moment {
-    SC_GUARD_STARTS_UNWANTED, /* the process starts, and no signal will be shared; */
-    SC_GUARD_STARTS,          /* or some may be */
-    /* CUDA is used from now on; the options are known. Takes the loader's lock */
+    /* The process starts, and the library will do nothing with signals (mode=off, or a setuid
+     * program). */
+    SC_GUARD_STARTS_UNWANTED,
+    SC_GUARD_STARTS, /* the process starts, and may get the library's handler of SIGSEGV */
+    /* CUDA is used from now on; the options are known. Takes the loader's lock. */
     SC_GUARD_USES_CUDA,
     /* A library is loaded, which may replace the handler of SIGSEGV by a system call. Costs three
      * stores. */
@@ -145,10 +152,11 @@ enum sc_guard_moment {
  * SC_GUARD_USES_CUDA; SC_GUARD_FORKED takes no lock. */
 void sc_guard_process(enum sc_guard_moment moment);
 
-/* Unblocks SIGSEGV on a thread of the driver that is about to run a function of the program. For a
- * thread of the library (`is_own`), only returns whether the thread must leave SIGSEGV unblocked in
- * the mask that it is about to set. One load as long as no page was guarded by mprotect, else a
- * system call. Signal-safe; lock-free. */
+/* Unblocks SIGSEGV on a thread of the driver that is about to run a function of the program: if
+ * that touched a protected page with SIGSEGV blocked, Linux would kill the process. For a thread of
+ * the library (`is_own`), only returns whether the thread must leave SIGSEGV unblocked in the mask
+ * that it is about to set. One load as long as no page was guarded by mprotect, else a system call.
+ * Signal-safe; lock-free. */
 bool sc_guard_unblock_faults(bool is_own);
 
 /* Returns the guard's figures for the summary. Lock-free and signal-safe. */

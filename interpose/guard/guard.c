@@ -49,6 +49,7 @@ enum { LOOKED_AT_MAX = 256 };
 
 static bool uses_cuda;
 
+/* Returns the tracker's record of which pages operations want protected (track/spans.h). */
 static struct sc_spans *guards(void)
 {
     return sc_track_parts.guards;
@@ -56,7 +57,8 @@ static struct sc_spans *guards(void)
 
 /* ---- figures ---- */
 
-/* Collects the figures for the summary. */
+/* Collects for the report's summary how often each mechanism has protected pages, whether
+ * userfaultfd was to be had, and the option guard_budget (NULL: not set). */
 struct sc_report_guard sc_guard_totals(void)
 {
     return (struct sc_report_guard){
@@ -69,13 +71,18 @@ struct sc_report_guard sc_guard_totals(void)
 
 /* ---- the pages ---- */
 
+/* Is any page protected, or about to be unprotected? Hooks ask this first, as it is one load: while
+ * nothing is, they pass the program's calls on without a search. */
 bool sc_guard_busy(void)
 {
     return sc_unlikely(atomic_load_explicit(&guards()->busy, memory_order_relaxed) != 0);
 }
 
-/* Makes the system calls for all changes of protection that are due or unapplied. If stripes are
- * locked, their changes come first, and they are unlocked. */
+/* Makes the system calls (mprotect, userfaultfd) for changes of protection that the tracker has
+ * only recorded so far. If this thread has locked stripes (sets of pages with a lock each) before
+ * the change, those come first, and are unlocked. Then come changes that were not simple enough for
+ * that, and those of streams in `stream_bits`; 0: only this thread's own. The time counts as taken
+ * by guarding (option guard_budget). */
 void sc_guard_apply(uint64_t stream_bits)
 {
     bool has_locked = sc_unlikely(sc_spans_locked_stripes != 0);
@@ -89,6 +96,8 @@ void sc_guard_apply(uint64_t stream_bits)
     sc_guard_budget_end(before);
 }
 
+/* Locks these stripes (sets of pages, a bit each) before the tracker records a change there;
+ * sc_guard_apply unlocks them. The time counts as taken by guarding (option guard_budget). */
 void sc_guard_lock_some_stripes(uint64_t stripes)
 {
     uint64_t before = sc_guard_budget_begin();
@@ -96,7 +105,9 @@ void sc_guard_lock_some_stripes(uint64_t stripes)
     sc_guard_budget_end(before);
 }
 
-/* May there be unapplied changes to these pages? True if there are too many records to search. */
+/* May a change of these pages' protection be recorded whose system call is still to be made? Such
+ * pages may be protected although no live operation wants that. With more than LOOKED_AT_MAX
+ * records the answer is true without a search, which would take too long for a hook. */
 static bool may_be_unapplied(uintptr_t start, size_t size_bytes)
 {
     return sc_spans_may_be_unapplied(guards(), true) &&
@@ -104,7 +115,9 @@ static bool may_be_unapplied(uintptr_t start, size_t size_bytes)
             sc_spans_may_protect(guards(), start, size_bytes));
 }
 
-/* Searches for spans, operations, and changes that are still to be applied. */
+/* May a page of the interval be protected, or an operation in flight use it? Looks for pages that
+ * operations want protected, for operations, and for protection that still has to be removed.
+ * Callers have found sc_guard_busy true. */
 bool sc_guard_overlaps(const void *address, size_t size_bytes)
 {
     uintptr_t start = (uintptr_t)address & ~guards()->page_mask;
@@ -114,6 +127,8 @@ bool sc_guard_overlaps(const void *address, size_t size_bytes)
            may_be_unapplied(start, whole);
 }
 
+/* May the interval overlap guarded memory? Size SIZE_MAX: is any page guarded? Hooks ask this
+ * before the program's call frees, remaps or uses the memory. */
 bool sc_guard_has(const void *address, size_t size_bytes)
 {
     return sc_guard_busy() && (size_bytes == SIZE_MAX || sc_guard_overlaps(address, size_bytes));
@@ -121,7 +136,8 @@ bool sc_guard_has(const void *address, size_t size_bytes)
 
 /* ---- fork ---- */
 
-/* Unprotects the copies of protected pages in a forked child. */
+/* Unprotects the copies of protected pages in a forked child, where nothing waits for the device:
+ * the driver does not work there. Takes no lock, as a thread of the parent may have held it. */
 static void unprotect_inherited(void)
 {
     SC_KEEP_ERRNO();
@@ -130,7 +146,8 @@ static void unprotect_inherited(void)
 }
 
 /* In a forked child, unprotects the inherited pages and returns true: the caller has nothing more
- * to do. Elsewhere returns false. */
+ * to do. Elsewhere returns false. For children that were made by a system call of the program, in
+ * which the library's fork handler has not run. */
 bool sc_guard_unprotect_in_child(void)
 {
     if (sc_likely(!sc_process_is_child()))
@@ -141,8 +158,9 @@ bool sc_guard_unprotect_in_child(void)
 
 /* ---- unprotecting ---- */
 
-/* Ends the guard of the pages, and unprotects them. Called on a spare stack, since the thread's own
- * may be protected. */
+/* Unprotects the pages without a report. Sources there are copied first, and compared later, so
+ * that a change by the program is still found. Called on a spare stack, since the thread's own may
+ * be protected. */
 static void unprotect_pages(void *argument)
 {
     const struct sc_pages *of = argument;
@@ -151,6 +169,9 @@ static void unprotect_pages(void *argument)
     sc_guard_apply(SC_GUARD_ALL);
 }
 
+/* Unprotects the pages of the interval, if any is guarded, before a system call or the driver uses
+ * them: it would fail with EFAULT. Size 0 counts as one byte. A forked child unprotects all pages
+ * instead. */
 void sc_guard_unprotect(const void *address, size_t size_bytes)
 {
     struct sc_pages of = {(uintptr_t)address, (uintptr_t)address + (size_bytes ? size_bytes : 1)};
@@ -158,6 +179,7 @@ void sc_guard_unprotect(const void *address, size_t size_bytes)
         sc_spare_stack_repeat(unprotect_pages, &of);
 }
 
+/* Stops guarding all operations, and unprotects their pages. */
 static void unprotect_all(void *unused)
 {
     (void)unused;
@@ -165,13 +187,16 @@ static void unprotect_all(void *unused)
     sc_guard_apply(SC_GUARD_ALL);
 }
 
+/* Calls unprotect_all on a spare stack, until it is not abandoned for a pending signal. Itself a
+ * function for sc_spare_stack_call_last, which limits its waits for locks. */
 static void repeat_all(void *unused)
 {
     sc_spare_stack_repeat(unprotect_all, unused);
 }
 
-/* Ends all guards and unprotects their pages. `is_last`: the process ends; a wait for a lock then
- * ends after a second, as the lock's owner may never run again. */
+/* Stops guarding all operations, and unprotects their pages. `is_last`: the process ends or is
+ * about to exec; a wait for a lock then ends after a second, as the lock's owner may never run
+ * again. */
 void sc_guard_unprotect_all(bool is_last)
 {
     if (sc_guard_unprotect_in_child())
@@ -182,7 +207,8 @@ void sc_guard_unprotect_all(bool is_last)
         repeat_all(NULL);
 }
 
-/* Ends all guards, and merges all mappings that were separated for them. */
+/* Stops guarding all operations, and merges all mappings that were kept separate so that mprotect
+ * is faster (apart.h). Frees as many mappings as the guard can free. */
 static void unprotect_all_and_join(void *unused)
 {
     (void)unused;
@@ -191,8 +217,11 @@ static void unprotect_all_and_join(void *unused)
     sc_protect_join_all();
 }
 
-/* Ends all guards, since each may cost the process a mapping. Does nothing if the call did not fail
- * because mappings were used up: ENOMEM may have other causes. */
+/* Called after a failed system call of the program (mmap and the like). If it failed because the
+ * process has no mappings left, stops guarding all operations, which may cost two mappings each,
+ * and returns true: the caller repeats the call. False: ENOMEM has another cause, the guard has no
+ * mapping to free, or a signal handler has interrupted a lock of the library and must not take one.
+ */
 bool sc_guard_makes_room(void)
 {
     if (errno != ENOMEM || (!sc_guard_busy() && !sc_apart_any()) || sc_library_lock_depth ||
@@ -204,7 +233,8 @@ bool sc_guard_makes_room(void)
 
 /* ---- the process ---- */
 
-/* Passes an event in the life of the process to the parts of the guard that it concerns. */
+/* Does what the guard has to do at this moment of the process's life (start, first use of CUDA,
+ * fork, end). A forked child of a process without CUDA has no pages to unprotect. */
 void sc_guard_process(enum sc_guard_moment moment)
 {
     switch (moment) {
@@ -233,8 +263,9 @@ void sc_guard_process(enum sc_guard_moment moment)
 
 /* ---- which pages ---- */
 
-/* May pageable memory be protected? Only a heap's, and not the main thread's stack: the tracker
- * knows no owner of other pageable memory. */
+/* May pages of this pageable memory be protected? Only if it is plain (readable and writable, as
+ * malloc's is), and no thread's stack can lie there: on a protected stack Linux could not deliver
+ * SIGSEGV, and would kill the process. */
 static bool is_pageable_allowed(const struct sc_range_info *range)
 {
     uintptr_t start = range->address & ~guards()->page_mask;
@@ -243,12 +274,12 @@ static bool is_pageable_allowed(const struct sc_range_info *range)
            sc_plain_memory_is_heap(start, size_bytes);
 }
 
-/* May pages of the range be protected at all? Memory that the driver allocated may be; a
- * registration may be of any memory, so its mapping is checked once and the answer kept with the
- * range. */
-static bool is_allowed(const struct sc_range_info *range)
+/* May pages of this memory be protected at all? Pinned memory that was allocated may be. Registered
+ * memory may be of any kind, so its mapping is checked, once: the answer is recorded with the range
+ * (the tracker's record of the allocation or registration). Managed memory may not be protected. */
+static bool look_up_allowed(const struct sc_range_info *range)
 {
-    if (!range->range)
+    if (!range->range) /* no record: pageable memory */
         return is_pageable_allowed(range);
     if (range->guarding != SC_GUARDING_UNKNOWN)
         return range->guarding != SC_GUARDING_FORBIDDEN;
@@ -277,9 +308,9 @@ static bool is_own_mapping(const struct sc_range_info *range)
            mapped_bytes - range->size_bytes <= HEADER_BYTES + guards()->page_mask;
 }
 
-/* Returns the pages that contain nothing but the allocation or registration. Other pages also
- * contain memory that the library knows nothing of: a system call may read or write that at any
- * time, and would fail. */
+/* Returns the pages that contain nothing but this allocation or registration. Its other pages also
+ * contain memory that the library does not know: a system call may use that at any time, and would
+ * fail with EFAULT if the page were protected. The driver's pinned memory has whole pages. */
 static struct sc_pages own_pages(const struct sc_range_info *range)
 {
     uintptr_t mask = guards()->page_mask;
@@ -289,9 +320,11 @@ static struct sc_pages own_pages(const struct sc_range_info *range)
                              (range->address + range->size_bytes) & ~mask};
 }
 
-/* Returns where the guard of the operation is to end if its memory has huge pages. Protecting half
- * of a huge page costs more than protecting all of it. So the whole page is taken if the rest is
- * hardly used: it is padding, or an allocator has rounded up to it. */
+/* Returns the address up to which to protect an operation's pages, which end at `end`. In pinned
+ * memory of huge pages (2 MB) that is the end of the last huge page, or of the mapping, since
+ * protecting a part of a huge page costs more. This is done only if the rest is hardly used: the
+ * operation reaches the last page of the allocation (`own_end`), or begins with it and has most of
+ * its bytes. */
 static uintptr_t end_of_huge_page(const struct sc_range_info *range, const struct sc_op_info *op,
                                   uintptr_t own_end, uintptr_t end)
 {
@@ -300,7 +333,8 @@ static uintptr_t end_of_huge_page(const struct sc_range_info *range, const struc
                 sc_shape_hull_bytes(&op->shape) > range->size_bytes / 2;
     if (range->kind != SC_PINNED || (end < own_end && !most))
         return end;
-    if (sc_userfaults_have_adopted(op->shape.address & ~guards()->page_mask, 1)) /* no huge page */
+    /* memory that is registered with userfaultfd is mapped by small pages */
+    if (sc_userfaults_have_adopted(op->shape.address & ~guards()->page_mask, 1))
         return end;
     uintptr_t mapping_end = sc_pinned_end(range->address);
     if (!mapping_end || mapping_end - range->address <= huge_mask)
@@ -308,30 +342,35 @@ static uintptr_t end_of_huge_page(const struct sc_range_info *range, const struc
     return end >= own_end ? mapping_end : (end + huge_mask) & ~huge_mask;
 }
 
+/* Counts for the summary an operation of which so many bytes are not watched: an early read or
+ * write of them by the program would not be noticed. */
 static void note_unguarded(enum sc_no_verdict_reason reason, size_t size_bytes)
 {
     sc_no_verdicts_note_unwatched(sc_track_parts.no_verdicts, reason, size_bytes);
 }
 
-/* Will the first and last page of the operation's source, which are not guarded, be compared with a
- * copy when the operation is done? Then a change there is found, and the bytes count as watched. */
+/* Will those ends of the operation's source that are left unprotected be compared with a copy when
+ * the operation is done? Then a change there is found, and the bytes count as watched. Holds for
+ * copies to the device whose source only the host can change (`stable`). */
 static bool edges_are_compared(const struct sc_op_info *op)
 {
     return op->direction == SC_H2D && op->stable;
 }
 
-/* Leaves the pages from `start` to `end`, at one end of the operation, unguarded. Returns how many
- * of its bytes there are not watched in another way, either. */
+/* Records that the pages from `start` to `end`, at one end of the operation, are left unprotected,
+ * so that a source is copied and compared there instead. Returns how many bytes of the operation
+ * are then not watched at all. */
 static size_t leave_out(struct sc_op_info *op, uintptr_t start, uintptr_t end)
 {
     op->shares_pages = true;
     return edges_are_compared(op) ? 0 : sc_shape_used_between(&op->shape, &op->fold, start, end);
 }
 
-/* Does the range contain a thread's stack? Then a page with only a part of the operation may also
- * contain stack, and must not be protected: Linux could not deliver SIGSEGV there, as that needs
- * the stack. */
-static bool holds_stack(const struct sc_range_info *range)
+/* Returns whether the allocation or registration contains a thread's stack, as far as is known. If
+ * the calling thread runs on one there, records that. On a page with only a part of an operation
+ * there may then be stack, too: it must not be protected, as Linux needs the stack to deliver
+ * SIGSEGV. */
+static bool find_stack(const struct sc_range_info *range)
 {
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
     if (sc_unlikely(range->range && here - range->address < range->size_bytes))
@@ -339,28 +378,33 @@ static bool holds_stack(const struct sc_range_info *range)
     return range->guarding == SC_GUARDING_WHOLE_PAGES || here - range->address < range->size_bytes;
 }
 
+/* Argument of note_stack_range, which runs on a spare stack. */
 struct stack_range {
     uintptr_t place;
     struct sc_range_info range; /* result: the range, if it was not known to contain a stack */
 };
 
-/* Records that the range contains a stack, so that only whole pages of an operation are guarded
- * there. If that is recorded already, or the range is never guarded, returns an empty range. */
+/* Records that the range (allocation or registration) at of->place contains a stack, so that only
+ * pages without other bytes than an operation's are protected there. of->range: the range, whose
+ * pages the caller unprotects. Its size is 0 if there is nothing to unprotect: the stack is
+ * recorded already, or no page of the range is ever protected. */
 static void note_stack_range(void *argument)
 {
     struct stack_range *of = argument;
     of->range = sc_track_find_range(&sc_track, of->place);
     if (of->range.guarding >= SC_GUARDING_WHOLE_PAGES || !of->range.range ||
-        !is_allowed(&of->range))
+        !look_up_allowed(&of->range))
         of->range.size_bytes = 0;
     else
         SC_TRACKED(sc_guarded_set(track.inflight, of->range.address, of->range.size_bytes,
                                   SC_GUARDING_WHOLE_PAGES));
 }
 
-/* Records that the range at `place` contains a stack: the calling thread's, or one on which a
- * thread or context is about to run. Then unprotects the range. The recording runs on a spare
- * stack, since the thread's stack may have little room. */
+/* Records that a stack lies at `place`: the calling thread's, or one on which a thread or context
+ * is about to run. Then unprotects the allocation or registration around it, since a fault on a
+ * protected stack would kill the process. Does nothing if no such memory is near, and within a lock
+ * of the library, which the recording would wait for. Runs on a spare stack, since the thread's
+ * may have little room. */
 void sc_guard_note_stack(uintptr_t place)
 {
     struct stack_range of = {.place = place};
@@ -372,8 +416,9 @@ void sc_guard_note_stack(uintptr_t place)
         sc_guard_unprotect((const void *)of.range.address, of.range.size_bytes);
 }
 
-/* Removes those pages from `pages` that also contain memory the library knows nothing of, and
- * counts the bytes that are then not watched. */
+/* Removes those pages from `pages`, the operation's, that also contain memory which the library
+ * does not know, and counts the bytes that are then not watched. If pages remain, extends them over
+ * the last huge page, unless a stack may lie on the pages gained. */
 static void leave_out_foreign(const struct sc_range_info *range, struct sc_op_info *op,
                               struct sc_pages *pages)
 {
@@ -387,23 +432,25 @@ static void leave_out_foreign(const struct sc_range_info *range, struct sc_op_in
         note_unguarded(SC_NO_VERDICT_SHARED_PAGE, unwatched);
     pages->start = pages->start > own.start ? pages->start : own.start;
     pages->end = pages->end < own.end ? pages->end : own.end;
-    if (pages->start < pages->end && !holds_stack(range))
+    if (pages->start < pages->end && !find_stack(range))
         pages->end = end_of_huge_page(range, op, own.end, pages->end);
 }
 
-/* Is the source small enough to be copied and compared as a whole? That costs less than to guard
- * the pages that remain when its first and last page are left out. */
+/* Is the operation's source small enough to be copied, and compared when the operation is done?
+ * That costs less than to protect the pages that remain without its first and last one. */
 static bool is_small_source(const struct sc_op_info *op)
 {
     return edges_are_compared(op) && sc_shape_hull_bytes(&op->shape) <= SC_COMPARED_WHOLE_BYTES;
 }
 
-/* Removes the first and the last page if the operation has only a part of it and the program
- * touches the rest again and again (neighbours.h), or a stack may lie there. */
+/* Removes the first and the last page from `pages`, the operation's, each if the operation uses
+ * only a part of it and the program touches the rest of it again and again (neighbours.h): such a
+ * touch would fault and is no mistake. With a stack in the range both are removed, as stack may lie
+ * there. Of a small source no page remains then: it is compared as a whole. */
 static void leave_out_contended(const struct sc_range_info *range, struct sc_op_info *op,
                                 struct sc_pages *pages)
 {
-    bool all = holds_stack(range);
+    bool all = find_stack(range);
     uintptr_t page_bytes = guards()->page_mask + 1;
     uintptr_t op_end = op->shape.address + sc_shape_hull_bytes(&op->shape);
     uintptr_t last = (op_end - 1) & ~guards()->page_mask;
@@ -411,6 +458,7 @@ static void leave_out_contended(const struct sc_range_info *range, struct sc_op_
     bool ends_within = (op_end & guards()->page_mask) != 0 && last < pages->end;
     size_t unwatched = 0;
     bool contended = false;
+    /* a single page that both ends lie on is handled below, once */
     if (ends_within && last != pages->start && (all || sc_neighbours_leave_out(last))) {
         unwatched += leave_out(op, last, last + page_bytes);
         pages->end = last;
@@ -428,15 +476,17 @@ static void leave_out_contended(const struct sc_range_info *range, struct sc_op_
         note_unguarded(all ? SC_NO_VERDICT_STACK : SC_NO_VERDICT_NEIGHBOURS, unwatched);
 }
 
-/* Does the operation read host memory for the device, write it, or be a kernel that may? */
+/* Can a touch by the program come too early for this operation: does it read host memory for the
+ * device, write it, or is it a kernel that may? */
 static bool is_guardable(const struct sc_op_info *op)
 {
     return op->direction == SC_H2D || sc_direction_writes_host(op->direction) ||
            sc_ops_is_kernel(op);
 }
 
-/* Leaves the whole operation unguarded. Managed memory may not be protected, so both ends of a
- * source there are compared instead. */
+/* Leaves the operation unprotected, as its memory may not be protected, and counts it as not
+ * watched. In managed memory that the library may read, the first and last page of a source are
+ * copied and compared instead; if that covers a small source as a whole, it is watched. */
 static void leave_out_all(const struct sc_range_info *range, struct sc_op_info *op)
 {
     bool compared = range->kind == SC_MANAGED && range->snapshots != SC_SNAPSHOTS_NONE &&
@@ -446,24 +496,25 @@ static void leave_out_all(const struct sc_range_info *range, struct sc_op_info *
         note_unguarded(SC_NO_VERDICT_MEMORY, sc_shape_hull_bytes(&op->shape));
 }
 
-/* Installs the handler of SIGSEGV for pages that userfaultfd protects: a touch, or the loss of the
- * descriptor, changes them to mprotect. Done once, and not for each operation, since each touch
- * does it, too (user_touches.c). */
+/* Installs the library's handler of SIGSEGV for pages that userfaultfd protects: a touch, or the
+ * loss of the descriptor, changes them to mprotect. Success is remembered, and the handler not
+ * checked again for each operation, since each touch checks it (user_touches.c). */
 static enum sc_takeover install_once(void)
 {
-    static _Atomic bool is_shared;
-    if (atomic_load_explicit(&is_shared, memory_order_relaxed))
+    static _Atomic bool is_installed;
+    if (atomic_load_explicit(&is_installed, memory_order_relaxed))
         return SC_TAKEOVER_DONE;
     enum sc_takeover takeover = sc_signals_take_over();
-    atomic_store_explicit(&is_shared, takeover == SC_TAKEOVER_DONE, memory_order_relaxed);
+    atomic_store_explicit(&is_installed, takeover == SC_TAKEOVER_DONE, memory_order_relaxed);
     return takeover;
 }
 
-/* Can these pages be guarded now? If not, *reason says why. A stack must not be: if its pages are
- * protected when the thread returns to them, Linux cannot deliver SIGSEGV, and kills the process.
- */
-static bool check_can_guard(const struct sc_pages *pages, bool by_userfault,
-                            enum sc_no_verdict_reason *reason)
+/* Can these pages be protected now? False: *reason says why not. Starts what that needs: the thread
+ * that ends waits (the reaper), and the handler of SIGSEGV. The stack that the thread runs on must
+ * not be protected: Linux could not deliver SIGSEGV, and would kill the process. Limits of mappings
+ * and of data concern mprotect alone. */
+static bool prepare_to_guard(const struct sc_pages *pages, bool by_userfault,
+                             enum sc_no_verdict_reason *reason)
 {
     *reason = SC_NO_VERDICT_STACK;
     if (sc_thread_stack_overlaps(pages->start, pages->end - pages->start))
@@ -484,8 +535,9 @@ static bool check_can_guard(const struct sc_pages *pages, bool by_userfault,
     return takeover == SC_TAKEOVER_DONE;
 }
 
-/* Returns the allocation's pages in the area, which are one mapping: registering a part of it would
- * split it. */
+/* Returns those pages of the allocation that lie in the same area (2 MB of the library's pinned
+ * memory) as the address. They are one mapping, and are registered with userfaultfd together:
+ * registering a part would split the mapping. */
 static struct sc_pages in_area(const struct sc_range_info *range, uintptr_t address)
 {
     struct sc_pages pages = sc_spans_pages(guards(), range->address, range->size_bytes);
@@ -495,8 +547,9 @@ static struct sc_pages in_area(const struct sc_range_info *range, uintptr_t addr
     return pages;
 }
 
-/* Registers the pages of a source for write-protection by userfaultfd before they are guarded. The
- * huge page of `pages` may end after the range. */
+/* Registers pages that a copy to the device reads for write-protection by userfaultfd, area by
+ * area. `pages` was extended to a whole huge page, and may end after the allocation, where nothing
+ * is registered. */
 static void adopt_sources(const struct sc_range_info *range, const struct sc_pages *pages)
 {
     uintptr_t end = sc_spans_pages(guards(), range->address, range->size_bytes).end;
@@ -507,35 +560,39 @@ static void adopt_sources(const struct sc_range_info *range, const struct sc_pag
     }
 }
 
-/* Is mprotect better for an operation with many pages? Not with guard=uffd, not if threads wait for
- * each other in mprotect, and not if SIGSEGV, which it needs, cannot be shared. */
-static bool is_better_by_mprotect(void)
+/* Is mprotect the better mechanism for an operation with many pages? Not with guard=uffd, not if
+ * threads wait for each other to enter mprotect (Linux lets in one at a time), and not if the
+ * handler of SIGSEGV, which it needs, cannot be installed. */
+static bool is_mprotect_better(void)
 {
     return sc_options.guard != SC_GUARD_UFFD && !sc_map_waits_are_long() &&
            sc_signals_take_over() == SC_TAKEOVER_DONE;
 }
 
-/* Chooses the mechanism by the number of pages, and records it with them. True: userfaultfd guards
- * the operation. */
+/* Chooses between mprotect and userfaultfd by the number of pages, and records the choice for them,
+ * by which they are protected and unprotected later. Returns whether userfaultfd guards the
+ * operation: never if the memory is not registered with it. Registers a source for write-protection
+ * if it only lacks that. */
 static __attribute__((noinline)) bool choose_mechanism(const struct sc_range_info *range,
                                                        const struct sc_pages *pages, bool is_source)
 {
     size_t size_bytes = pages->end - pages->start;
     if (!sc_userfaults_have_adopted(pages->start, 1))
         return false;
-    sc_protect_note_mechanism(
-        pages, size_bytes >= SC_USERFAULTS_LONG_BYTES ||
-                   (size_bytes > SC_USERFAULTS_BRIEF_BYTES && is_better_by_mprotect()));
+    sc_protect_note_mechanism(pages,
+                              size_bytes >= SC_USERFAULTS_LONG_BYTES ||
+                                  (size_bytes > SC_USERFAULTS_BRIEF_BYTES && is_mprotect_better()));
     if (is_source && sc_guard_uses_userfault(pages->start, size_bytes, false) &&
         !sc_guard_uses_userfault(pages->start, size_bytes, true))
         adopt_sources(range, pages);
     return sc_guard_uses_userfault(pages->start, size_bytes, is_source);
 }
 
-/* Does userfaultfd guard all pages of the operation, and mprotect none? The choice is recorded with
- * the pages. */
-static bool is_by_userfault(const struct sc_range_info *range, const struct sc_pages *pages,
-                            bool is_source)
+/* Returns whether userfaultfd, and not mprotect, guards the operation's pages, and records that for
+ * them. Quick for a few pages that userfaultfd guards already: it is always the cheaper one there.
+ * Only the library's own pinned memory (areas) is ever registered with userfaultfd. */
+static bool find_mechanism(const struct sc_range_info *range, const struct sc_pages *pages,
+                           bool is_source)
 {
     size_t size_bytes = pages->end - pages->start;
     if (!sc_areas_have(pages->start))
@@ -545,9 +602,11 @@ static bool is_by_userfault(const struct sc_range_info *range, const struct sc_p
            choose_mechanism(range, pages, is_source);
 }
 
-/* Chooses the pages on which the operation will be guarded, and by what. Nothing is protected yet:
- * the pages become so when the tracker adds the operation's span and the stripe's changes are
- * applied. */
+/* Chooses which pages of a new operation are to be protected, and by which mechanism, and stores
+ * that in `op`. Protects nothing yet: the tracker records the operation next, and sc_guard_apply
+ * then makes the system calls. `op` stays unguarded if it uses no host memory, the memory may not
+ * be protected, no page remains, guard_budget leaves out this call site (`site`, a return address),
+ * or protection is not possible now. */
 void sc_guard_protect(const struct sc_range_info *range, struct sc_op_info *op, const void *site)
 {
     size_t hull_bytes = sc_shape_hull_bytes(&op->shape);
@@ -555,7 +614,7 @@ void sc_guard_protect(const struct sc_range_info *range, struct sc_op_info *op, 
     struct sc_pages pages = sc_spans_pages(guards(), op->shape.address, hull_bytes);
     if (!is_guardable(op))
         return;
-    if (!is_allowed(range)) {
+    if (!look_up_allowed(range)) {
         leave_out_all(range, op);
         return;
     }
@@ -570,8 +629,9 @@ void sc_guard_protect(const struct sc_range_info *range, struct sc_op_info *op, 
         return;
     }
     bool is_source = !sc_direction_writes_host(op->direction);
-    bool by_userfault = is_by_userfault(range, &pages, is_source);
-    if (!check_can_guard(&pages, by_userfault, &reason)) {
+    bool by_userfault = find_mechanism(range, &pages, is_source);
+    if (!prepare_to_guard(&pages, by_userfault, &reason)) {
+        /* nothing is protected: take back the choice of mprotect, if one was recorded */
         if (!by_userfault && sc_areas_have(pages.start))
             sc_protect_note_mechanism(&pages, false);
         note_unguarded(reason, hull_bytes);

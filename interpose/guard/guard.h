@@ -15,12 +15,12 @@
 /* Is any page protected, or about to be unprotected? One relaxed load. */
 bool sc_guard_busy(void);
 
-/* Answers sc_guard_has once sc_guard_busy is true, which callers check first, since it is one load.
- * Lock-free. */
+/* May the interval overlap an operation in flight, or a page that is protected for one? To be asked
+ * once sc_guard_busy is true, which is one load; sc_guard_has asks both. Lock-free. */
 bool sc_guard_overlaps(const void *address, size_t size_bytes);
 
-/* Unprotects all pages. `is_last`: the process ends or is about to exec, so every wait for a lock
- * has a limit. */
+/* Unprotects all pages, and stops guarding their operations. `is_last`: the process ends or is
+ * about to exec, so every wait for a lock has a limit (a second): its owner may never run again. */
 void sc_guard_unprotect_all(bool is_last);
 
 #endif

@@ -9,7 +9,8 @@ enum { SECOND_NS = 1000 * 1000 * 1000 };
 
 struct sc_budget *sc_guard_budget;
 
-/* Starts the budget if the options set one; without it sc_guard_budget stays NULL. */
+/* Starts to limit the share of time that guarding may take, if the option guard_budget asks for
+ * that; else sc_guard_budget stays NULL, and nothing is counted. */
 void sc_guard_budget_start(void)
 {
     static struct sc_budget budget;
@@ -20,6 +21,9 @@ void sc_guard_budget_start(void)
     sc_guard_budget = &budget;
 }
 
+/* Counts an operation of a call site, and returns whether it is to be guarded, or its site is left
+ * out at present. A call site is its stack (`stack`, an id), or the address to which the call
+ * returns (`site`) if the stack is not known. */
 bool sc_guard_budget_allows(uint32_t stack, const void *site)
 {
     return sc_budget_allows(sc_guard_budget, stack ? stack : (uintptr_t)site, stack, sc_ticks());

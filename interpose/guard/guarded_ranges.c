@@ -4,7 +4,8 @@
 
 struct sc_guarded_ranges sc_guarded_ranges[SC_GUARDED_RANGES_LINES];
 
-/* The sum of all counters of one mechanism. */
+/* Returns how many times pages were protected by userfaultfd, or else by mprotect. Adds up counters
+ * that are spread over cache lines. */
 uint64_t sc_guarded_ranges_count(bool by_userfaultfd)
 {
     uint64_t sum = 0;

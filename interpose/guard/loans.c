@@ -16,9 +16,11 @@
 
 enum { LOANS = 512, SEARCH_NS = 1000000 };
 
-/* `owner` is a thread's id, negative while the thread fills the loan in or ends it; 0: the loan is
- * free. Only the owner reads `frame`. Other threads may read a mixture of two loans while one ends
- * and another begins; neither is then a loan that they must see. */
+/* A loan: memory that a system call of the program is using, so that it must not be protected.
+ * `owner` is the id of the thread that makes the call, negative while the thread fills the loan in
+ * or ends it; 0: the entry is free. Only the owner reads `frame`, which names the call. Other
+ * threads may read a mixture of two loans while one ends and another begins; neither is then a loan
+ * that they must see. */
 struct loan {
     _Atomic int32_t owner;
     _Atomic uint32_t touch;
@@ -28,8 +30,10 @@ struct loan {
 };
 
 static struct loan loans_made[LOANS];
-static _Atomic unsigned used_to;     /* the loans from this index on were never used */
-static _Atomic unsigned order_point; /* both sides change it, which orders each after the other */
+static _Atomic unsigned used_to; /* the loans from this index on were never used */
+/* Whoever lends and whoever protects changes this between storing and looking, so that one of the
+ * two sees what the other has stored. */
+static _Atomic unsigned order_point;
 
 /* How many loans of this thread have not ended: those of system calls under way that a signal
  * handler interrupted, or of calls that were left by siglongjmp. */
@@ -37,14 +41,15 @@ static __thread unsigned live_loans;
 
 /* ---- ending loans ---- */
 
-/* Marks the loan as being filled in or ended by this thread. False: its owner is not `from` any
- * more. */
+/* Makes this thread (`self`) the one that fills the loan in or ends it. False: its owner is not
+ * `from` any more, so that another thread does that, or has. */
 static bool claim_loan(struct loan *loan, int32_t from, int32_t self)
 {
     return atomic_compare_exchange_strong_explicit(&loan->owner, &from, -self, memory_order_acquire,
                                                    memory_order_relaxed);
 }
 
+/* Frees the table's entry of the loan, which this thread has claimed (claim_loan). */
 static void end_loan(struct loan *loan)
 {
     SC_ASSERT(atomic_load_explicit(&loan->owner, memory_order_relaxed) == -sc_thread_id());
@@ -52,18 +57,20 @@ static void end_loan(struct loan *loan)
     atomic_store_explicit(&loan->owner, 0, memory_order_release);
 }
 
-/* Ends a loan of this thread, unless it has ended already: then it may be another call's, whose
- * frame is at another place. */
-static void end_loans_of_thread(struct loan *loan, int32_t self, uintptr_t place)
+/* Ends a loan of this thread (`self`), unless it has ended already, as a signal handler may have
+ * done (end_abandoned_loans). The entry may then belong to another call, of another thread or with
+ * its stack frame at another address (`place`). */
+static void end_own_loan(struct loan *loan, int32_t self, uintptr_t place)
 {
     if (atomic_load_explicit(&loan->owner, memory_order_relaxed) == self &&
         loan->frame.place == place && claim_loan(loan, self, self))
         end_loan(loan);
 }
 
-/* Ends the loans of this thread whose calls were left by siglongjmp. `place`: the frame of the call
- * that adds a loan now. Another loan with the same place is of a call that is over, since no two
- * calls under way have the same frame. */
+/* Ends the loans of this thread whose calls were left by siglongjmp, and so never ended them. A
+ * call is under way as long as the function that made it has not returned (sc_frame_lives).
+ * `place`: where the stack frame of the call lies that adds its first loan now; another loan from
+ * there is over, since no two calls under way have the same frame. 0: no such call. */
 static void end_abandoned_loans(int32_t self, uintptr_t place)
 {
     unsigned kept = 0;
@@ -74,13 +81,13 @@ static void end_abandoned_loans(int32_t self, uintptr_t place)
         if (loan->frame.place != place && sc_frame_lives(&loan->frame))
             kept++;
         else
-            end_loans_of_thread(loan, self, loan->frame.place);
+            end_own_loan(loan, self, loan->frame.place);
     }
     live_loans = kept;
 }
 
-/* Ends the loan if its owner's thread does not exist any more, which a system call (tkill without a
- * signal) checks. */
+/* Ends the loan if its thread does not exist any more, which tkill (without a signal) tells. True:
+ * it was ended. */
 static bool end_loan_if_gone(struct loan *loan)
 {
     int32_t owner = atomic_load_explicit(&loan->owner, memory_order_relaxed);
@@ -91,8 +98,9 @@ static bool end_loan_if_gone(struct loan *loan)
     return true;
 }
 
-/* Ends the loans of all threads that do not exist any more, when the table is full. Each loan costs
- * a system call, so this is done once in SEARCH_NS at most. */
+/* Ends the loans of all threads that do not exist any more, when the table is full; returns whether
+ * there were any. Each loan costs a system call, so this is done once in SEARCH_NS (1 ms) at most.
+ */
 static bool end_loans_of_gone_threads(void)
 {
     static _Atomic uint64_t last_ns;
@@ -108,7 +116,7 @@ static bool end_loans_of_gone_threads(void)
 
 /* ---- adding loans ---- */
 
-/* Makes `used_to` greater than this index. */
+/* Makes `used_to` greater than this index, so that threads that protect pages look at the loan. */
 static void raise_used_to(unsigned id)
 {
     unsigned known = atomic_load_explicit(&used_to, memory_order_relaxed);
@@ -117,8 +125,8 @@ static void raise_used_to(unsigned id)
         continue;
 }
 
-/* Takes a free loan and returns its index. The search begins at the loan that this thread took
- * last. LOANS: none is free. */
+/* Takes a free entry of the table for this thread, and returns its index; LOANS: none is free. The
+ * search begins at the entry that the thread took last, which is mostly free again. */
 static unsigned take_free_loan(int32_t self)
 {
     static __thread unsigned last;
@@ -131,18 +139,25 @@ static unsigned take_free_loan(int32_t self)
     return LOANS;
 }
 
+/* Takes a free entry of the table, if necessary one of a thread that does not exist any more.
+ * Returns its index; LOANS: the table is full. */
 static unsigned take_any_loan(int32_t self)
 {
     unsigned id = take_free_loan(self);
     return id == LOANS && end_loans_of_gone_threads() ? take_free_loan(self) : id;
 }
 
+/* A full memory barrier between storing a loan (or a protection) and looking for protections (or
+ * loans): of two threads that do so at once, one sees the other. */
 void sc_loans_order(void)
 {
     atomic_fetch_add_explicit(&order_point, 1, memory_order_acq_rel);
 }
 
-/* Stores one more loan of the call. Stores nothing if the table is full. */
+/* Stores one more loan of the system call; nothing if the table is full, as the pages may then be
+ * protected. Counts it in live_loans before, since a signal handler may make a call in between and
+ * leave this one for good. If the thread has loans that are not this call's, some may have been
+ * left behind, and are ended. */
 static void store_loan(struct sc_loans *loans, uintptr_t address, uintptr_t end,
                        enum sc_touch touch)
 {
@@ -166,7 +181,8 @@ static void store_loan(struct sc_loans *loans, uintptr_t address, uintptr_t end,
     loans->ids[loans->count++] = (uint16_t)id;
 }
 
-/* Extends the loan so that it includes this interval, and all that lies between. */
+/* Extends the loan so that it includes this interval, and all that lies between. If one of the two
+ * is written, all of it counts as written. */
 static void extend_loan(struct loan *loan, uintptr_t address, uintptr_t end, enum sc_touch touch)
 {
     if (address < atomic_load_explicit(&loan->address, memory_order_relaxed))
@@ -177,8 +193,8 @@ static void extend_loan(struct loan *loan, uintptr_t address, uintptr_t end, enu
         atomic_store_explicit(&loan->touch, touch, memory_order_relaxed);
 }
 
-/* Stores that the system call will access the interval. If the call has SC_LOANS_PER_CALL loans
- * already, its last one is extended. */
+/* Stores that the system call will read or write the interval, so that it is not protected until
+ * the call returns. A call with SC_LOANS_PER_CALL loans already has its last one extended. */
 void sc_loans_add(struct sc_loans *loans, const void *address, size_t size_bytes,
                   enum sc_touch touch)
 {
@@ -190,19 +206,20 @@ void sc_loans_add(struct sc_loans *loans, const void *address, size_t size_bytes
     sc_loans_order();
 }
 
+/* Ends all loans of the system call, which has returned. */
 void sc_loans_end(struct sc_loans *loans)
 {
     for (; loans->count; live_loans--)
-        end_loans_of_thread(&loans_made[loans->ids[--loans->count]], sc_thread_id(),
-                            loans->frame.place);
+        end_own_loan(&loans_made[loans->ids[--loans->count]], sc_thread_id(), loans->frame.place);
 }
 
 /* ---- the check of the guard ---- */
 
-/* Does the loan overlap the change, and would the change forbid what the system call does there?
- * Stores the part of the loan that lies in the change. */
-static bool is_in_conflict(struct loan *loan, const struct sc_access_change *change,
-                           struct sc_lent *lent)
+/* Would this change of protection forbid what a system call does with the loan's memory? Stores in
+ * *lent the part of the loan that lies in the change. Pages that become read-only forbid only
+ * writes. */
+static bool find_conflict(struct loan *loan, const struct sc_access_change *change,
+                          struct sc_lent *lent)
 {
     uintptr_t start = atomic_load_explicit(&loan->address, memory_order_relaxed);
     uintptr_t end = atomic_load_explicit(&loan->end, memory_order_relaxed);
@@ -216,8 +233,9 @@ static bool is_in_conflict(struct loan *loan, const struct sc_access_change *cha
     return start < end && (change->access == SC_ACCESS_NONE || lent->touch == SC_TOUCH_WRITE);
 }
 
-/* Finds the first exempt pages (exempt_objects.h) that the change would protect. */
-static bool conflicts_with_exempt(const struct sc_access_change *change, struct sc_lent *met)
+/* Finds the first pages in the change that must never be protected, since Linux uses them at times
+ * that nobody foresees (exempt_objects.h). Stored as memory that is written. */
+static bool find_exempt(const struct sc_access_change *change, struct sc_lent *met)
 {
     struct sc_exempt_run found;
     if (!sc_exempt_pages_find(sc_track_parts.exempt_pages, change->address,
@@ -228,8 +246,10 @@ static bool conflicts_with_exempt(const struct sc_access_change *change, struct 
     return true;
 }
 
-/* Finds pages that the change must not protect. Of all loans that conflict with it, and the first
- * exempt page, stores the one with the lowest address. */
+/* Finds the first part of a change of protection that must not be made: pages that a system call is
+ * using (on loan) or that must never be protected. False: there is none, as always if the change
+ * unprotects. Loans of threads that do not exist any more, and those that this thread has left by
+ * siglongjmp, do not count. */
 bool sc_loans_find(const struct sc_access_change *change, struct sc_lent *lent)
 {
     bool found = false;
@@ -241,13 +261,13 @@ bool sc_loans_find(const struct sc_access_change *change, struct sc_lent *lent)
         end_abandoned_loans(sc_thread_id(), 0);
     unsigned count = atomic_load_explicit(&used_to, memory_order_relaxed);
     for (struct loan *loan = loans_made; loan < loans_made + count; loan++) {
-        if (!is_in_conflict(loan, change, &met) || end_loan_if_gone(loan))
+        if (!find_conflict(loan, change, &met) || end_loan_if_gone(loan))
             continue;
         if (!found || met.address < lent->address)
             *lent = met;
         found = true;
     }
-    if (conflicts_with_exempt(change, &met) && (!found || met.address < lent->address)) {
+    if (find_exempt(change, &met) && (!found || met.address < lent->address)) {
         *lent = met;
         found = true;
     }

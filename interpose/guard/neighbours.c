@@ -15,8 +15,10 @@ enum {
     PEACEFUL = 8,   /* after so many guarded operations without a touch the level decreases */
 };
 
-/* One word: the page's or block's number, its level, how many operations are still to be let pass,
- * and how many were guarded since the last touch. 0: no page. */
+/* What is counted of a page, or of a block (2 MB). `level`: the next 2^level operations after a
+ * touch beside the copied bytes leave it unprotected. `left`: how many of those are still to come.
+ * `untouched`: how many operations were guarded since the last touch. Packed in one word; 0: no
+ * page. */
 struct page {
     uint64_t number;
     unsigned level, left, untouched;
@@ -27,23 +29,27 @@ enum { LEFT_BITS = 13, LEVEL_BITS = 4, UNTOUCHED_BITS = 4 };
 static _Atomic uint64_t places[PLACES];
 static _Atomic unsigned used; /* places: 0 in most programs */
 
+/* Returns the number of the page with the address, by which its counts are found. */
 static uint64_t number_of(uintptr_t address)
 {
     return address / (*sc_track_parts.page_mask + 1);
 }
 
-/* The number of the block that contains the address. A bit that no page's number has keeps the two
- * apart. */
+/* Returns the number of the block (2 MB) with the address, by which its counts are found. A bit
+ * that no page's number has keeps the two apart in the table. */
 static uint64_t block_of(uintptr_t address)
 {
     return UINT64_C(1) << (63 - LEFT_BITS - LEVEL_BITS - UNTOUCHED_BITS) | address / BLOCK_BYTES;
 }
 
+/* Returns the table's entry for the page or block of that number, which may hold another one's
+ * counts. */
 static _Atomic uint64_t *place_of(uint64_t number)
 {
     return &places[(number * 0x9E3779B97F4A7C15u >> 32) % PLACES];
 }
 
+/* Packs the counts of a page or block into a word, which threads change without a lock. */
 static uint64_t pack_entry(const struct page *page)
 {
     return ((page->number << LEVEL_BITS | page->level) << LEFT_BITS | page->left)
@@ -51,7 +57,7 @@ static uint64_t pack_entry(const struct page *page)
            page->untouched;
 }
 
-/* Unpacks the fields of an entry from its word. */
+/* Unpacks the counts of a page or block from a word of the table. */
 static struct page unpack_entry(uint64_t word)
 {
     struct page page;
@@ -64,8 +70,8 @@ static struct page unpack_entry(uint64_t word)
     return page;
 }
 
-/* Replaces the entry unless another thread has changed it, and updates the count of used entries.
- */
+/* Replaces the entry's word `from` by `to`, unless another thread has changed it: a count may get
+ * lost. Counts the entries in use, since nothing is looked up while there are none. */
 static void replace_entry(_Atomic uint64_t *place, uint64_t from, uint64_t to)
 {
     if (!atomic_compare_exchange_strong(place, &from, to))
@@ -76,8 +82,10 @@ static void replace_entry(_Atomic uint64_t *place, uint64_t from, uint64_t to)
         atomic_fetch_sub_explicit(&used, 1, memory_order_relaxed);
 }
 
-/* Counts a touch of the page or block of that number: raises its level, and has the next 2^level
- * operations leave it unguarded. True: it is the first touch. */
+/* Counts a touch, beside the copied bytes, of the page or block of that number: raises its level,
+ * and has the next 2^level operations leave it unprotected. Not if a hazard was found there
+ * (WATCHED). Takes over an entry that had another one's counts. True: it is the first touch that is
+ * known. */
 static bool count_touch(uint64_t number)
 {
     _Atomic uint64_t *place = place_of(number);
@@ -96,13 +104,16 @@ static bool count_touch(uint64_t number)
     return first;
 }
 
+/* Counts a touch of the page beside the bytes of an operation in flight. The first touch of a page
+ * also counts for its block (2 MB): a program may touch one page after another, once each. */
 void sc_neighbours_note_touch(uintptr_t address)
 {
     if (count_touch(number_of(address)))
         count_touch(block_of(address));
 }
 
-/* Sets the page to the level at which it is never left unguarded. */
+/* Records that the program has touched copied bytes on the page too early: whatever is touched
+ * beside them, the page is always guarded from now on. */
 void sc_neighbours_note_hazard(uintptr_t address)
 {
     struct page page = {.number = number_of(address), .level = WATCHED};
@@ -110,8 +121,9 @@ void sc_neighbours_note_hazard(uintptr_t address)
     replace_entry(place, atomic_load_explicit(place, memory_order_relaxed), pack_entry(&page));
 }
 
-/* Counts an operation on the page: one less to leave unguarded, or one more that was guarded
- * without a touch, of which PEACEFUL lower the level. */
+/* Counts an operation on the page or block: one less to leave unprotected, or one more that was
+ * guarded without a touch since. PEACEFUL of these lower the level, and at level 0 the counts are
+ * dropped. Always guarded pages (WATCHED) have no such counts. */
 static void count_operation(struct page *page)
 {
     if (page->level == WATCHED)
@@ -127,8 +139,9 @@ static void count_operation(struct page *page)
     }
 }
 
-/* Is the page or block of that number to be left unguarded? Counts the operation. */
-static bool must_skip(uint64_t number)
+/* Counts an operation on the page or block of that number, and returns whether the operation is to
+ * leave it unprotected. */
+static bool count_and_ask(uint64_t number)
 {
     _Atomic uint64_t *place = place_of(number);
     uint64_t word = atomic_load_explicit(place, memory_order_relaxed);
@@ -141,16 +154,16 @@ static bool must_skip(uint64_t number)
     return skips;
 }
 
-/* Was a hazard found on the page, so that it is always guarded? */
+/* Was the page of that number touched too early once, so that it is always guarded? */
 static bool is_watched(uint64_t number)
 {
     struct page page = unpack_entry(atomic_load_explicit(place_of(number), memory_order_relaxed));
     return page.number == number && page.level == WATCHED;
 }
 
-/* Is an operation at the address to be left unguarded, since other data on its page is touched too
- * often? Also checks the block, even if the page alone decides, so that the block counts the
- * operation. */
+/* Counts an operation that uses only a part of this page, and returns whether the page is to be
+ * left unprotected, since the program touches the rest of it too often. The block (2 MB) counts the
+ * operation too, even if the page alone decides. */
 bool sc_neighbours_leave_out(uintptr_t address)
 {
     if (sc_likely(atomic_load_explicit(&used, memory_order_relaxed) == 0))
@@ -158,11 +171,11 @@ bool sc_neighbours_leave_out(uintptr_t address)
     uint64_t number = number_of(address);
     if (is_watched(number))
         return false;
-    bool block_skips = must_skip(block_of(address));
-    return must_skip(number) || block_skips;
+    bool block_skips = count_and_ask(block_of(address));
+    return count_and_ask(number) || block_skips;
 }
 
-/* Clears the entry if its number lies between `first` and `end`. */
+/* Clears the entry if it has the counts of a page or block from `first` to before `end`. */
 static void clear_if_within(_Atomic uint64_t *place, uint64_t first, uint64_t end)
 {
     uint64_t word = atomic_load_explicit(place, memory_order_relaxed);
@@ -171,8 +184,8 @@ static void clear_if_within(_Atomic uint64_t *place, uint64_t first, uint64_t en
         replace_entry(place, word, 0);
 }
 
-/* Clears the entries of all these numbers: one by one, or by a walk over the table if they are
- * many. */
+/* Drops the counts of the pages or blocks from `first` to before `end`. One by one; or, if they are
+ * as many as the table has entries, by a walk over the table. */
 static void forget_all(uint64_t first, uint64_t end)
 {
     if (end > first && end - first >= PLACES) {
@@ -184,8 +197,8 @@ static void forget_all(uint64_t first, uint64_t end)
         clear_if_within(place_of(number), number, number + 1);
 }
 
-/* Deletes the entries of the pages, and of the huge-page blocks, that lie wholly in the interval.
- */
+/* Drops the counts of pages and blocks (2 MB) that lie wholly in the interval, which is new memory:
+ * they were another buffer's. */
 void sc_neighbours_forget(uintptr_t address, size_t size_bytes)
 {
     if (sc_likely(atomic_load_explicit(&used, memory_order_relaxed) == 0))

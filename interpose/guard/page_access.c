@@ -9,8 +9,9 @@
 
 #include "common/poison.h"
 
-/* Sets the program's access to pages. Memory that has a stripe of its own is guarded by either
- * mechanism, and userfaults.c knows which; all other by mprotect. */
+/* Sets the program's access to pages; returns 0 or -errno. The library's own pinned memory (areas
+ * with a lock of their own) is guarded by userfaultfd or mprotect, which userfaults.c knows; all
+ * other memory by mprotect. Protected ranges are counted for the summary. */
 int sc_page_access_set(uintptr_t address, size_t size_bytes, enum sc_access access)
 {
     if (size_bytes == 0)
@@ -23,6 +24,8 @@ int sc_page_access_set(uintptr_t address, size_t size_bytes, enum sc_access acce
     return result;
 }
 
+/* Would such a touch of the address fault now? Linux is asked, since the program may have set the
+ * access itself. */
 bool sc_page_access_denies(uintptr_t address, enum sc_touch touch)
 {
     return !sc_mappings_allow(address, touch == SC_TOUCH_WRITE);

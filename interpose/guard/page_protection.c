@@ -9,8 +9,9 @@
 
 #include "common/poison.h"
 
-/* Sets the access of the pages by mprotect. Returns 0 or -errno. EPERM while unprotecting: the
- * memory is sealed (mseal), so nobody can have protected it. */
+/* Sets the program's access to the pages by mprotect, past the library's hook of it. Returns 0 or
+ * -errno. -EPERM when unprotecting counts as done: the memory is sealed (mseal), so it cannot have
+ * been protected. */
 int sc_page_protection_set(uintptr_t address, size_t size_bytes, enum sc_access access)
 {
     static const long protections[] = {

@@ -27,42 +27,48 @@
 
 enum { ANSWER_PAUSE_NS = 50 * 1000, ANSWER_PAUSES = 4000 };
 
-/* The lock of each stripe. In cache lines of their own, since threads use different ones at the
- * same time. */
+/* The lock of each stripe (a set of pages). In cache lines of their own, since threads use
+ * different ones at the same time. */
 static struct stripe {
     struct sc_brief_lock lock __attribute__((aligned(64)));
 } stripes[SC_SPANS_STRIPES];
 
+/* Returns the tracker's record of which pages operations want protected (track/spans.h). */
 static struct sc_spans *guards(void)
 {
     return sc_track_parts.guards;
 }
 
+/* Returns the stripe (set of pages with a lock of its own) of the page. Without its lock the answer
+ * may be outdated at once. */
 static unsigned stripe_of(uintptr_t address)
 {
     return sc_spans_stripe(guards(), address);
 }
 
+/* Undoes lock_stripe when the call on a spare stack is abandoned (allow_abandoning). */
 static void release_lock(void *lock) SC_UNFOLLOWED
 {
     sc_brief_lock_release(lock);
 }
 
-/* Allows the call on this thread's spare stack to be abandoned while it waits for the tracker's
- * lock; this stripe's lock is then released. */
+/* Allows the call that this thread makes on a spare stack to be abandoned while it waits for the
+ * tracker's lock; this stripe's lock is then released. Otherwise the thread could hold the stripe
+ * while it waits for an owner that is stopped until this thread handles a signal. */
 static void allow_abandoning(unsigned stripe)
 {
     sc_spare_stack_undo_by(release_lock, &stripes[stripe].lock);
 }
 
+/* Ends allow_abandoning, before the thread does what must not be left half done. */
 static void forbid_abandoning(void)
 {
     sc_spare_stack_undo_by(NULL, NULL);
 }
 
-/* Locks stripe 0, which has all pages but those of areas with a stripe of their own: mprotect
- * guards them. Threads wait here for each other, and not in Linux; that is recorded for the choice
- * of the mechanism (map_waits.h). */
+/* Locks stripe 0: all pages that mprotect guards, of which Linux serves one thread at a time. So
+ * threads wait here for each other, and not in Linux; how often is recorded, since userfaultfd is
+ * the better mechanism when many do (map_waits.h). */
 static void lock_shared(void) SC_UNFOLLOWED
 {
     bool waits = !sc_brief_lock_try(&stripes[0].lock);
@@ -71,7 +77,8 @@ static void lock_shared(void) SC_UNFOLLOWED
     sc_map_waits_note(waits);
 }
 
-/* Locks the stripe. The thread may hold the lock while it waits for the tracker's. */
+/* Locks the stripe (a set of pages). Changes of its pages' protection are then made by this thread
+ * alone. */
 static void lock_stripe(unsigned stripe) SC_UNFOLLOWED
 {
     if (stripe == 0)
@@ -81,7 +88,7 @@ static void lock_stripe(unsigned stripe) SC_UNFOLLOWED
     allow_abandoning(stripe);
 }
 
-/* Locks the stripe if no thread holds its lock. False: one does. */
+/* Locks the stripe if no thread has locked it. False: one has, and the caller must not wait. */
 static bool try_to_lock(unsigned stripe) SC_UNFOLLOWED
 {
     if (!sc_brief_lock_try(&stripes[stripe].lock))
@@ -90,6 +97,7 @@ static bool try_to_lock(unsigned stripe) SC_UNFOLLOWED
     return true;
 }
 
+/* Unlocks the stripe. An abandoned call would have nothing to release from now on. */
 static void unlock_stripe(unsigned stripe) SC_UNFOLLOWED
 {
     forbid_abandoning();
@@ -98,7 +106,9 @@ static void unlock_stripe(unsigned stripe) SC_UNFOLLOWED
 
 /* ---- applying ---- */
 
-/* Sets the program's access to the pages by a system call. */
+/* Sets the program's access to the pages by a system call; returns 0 or -errno. Pages of stripe 0
+ * (mprotect's) that are unprotected are counted: an interval for which that happens often becomes a
+ * mapping of its own, which is faster (apart.h). */
 static int set_access(uintptr_t address, size_t size_bytes, enum sc_access access)
 {
     SC_TRACE("protect address bytes access", address, size_bytes, access);
@@ -107,8 +117,9 @@ static int set_access(uintptr_t address, size_t size_bytes, enum sc_access acces
     return sc_page_access_set(address, size_bytes, access);
 }
 
-/* Makes the change, except for pages on loan to a system call, which must not be protected: their
- * guard ends, as after a touch beside an operation's bytes. Returns the first failure. */
+/* Gives the pages their access, except for pages that a system call of the program is using at
+ * present (on loan): that would fail. Operations are no longer guarded there. Returns 0, or the
+ * first failure (-errno). */
 static int apply_change(struct sc_access_change change)
 {
     uintptr_t end = change.address + change.size_bytes;
@@ -126,9 +137,10 @@ static int apply_change(struct sc_access_change change)
     return refused ? refused : result;
 }
 
-/* Handles a change that Linux has refused. If it was to protect pages for an operation, the tracker
- * ends the operation's guard, and counts it as not watched. Pages that it was to unprotect stay
- * covered, and are tried again (retry). */
+/* Handles a change of protection that Linux has refused. If it was to protect pages for an
+ * operation, the operation is no longer guarded, and counts as not watched. Pages that it was to
+ * unprotect stay recorded as protected, and are tried again (retry_refused). -ENOMEM: the process
+ * has no mappings left, so those kept separate for speed are merged; stripe 0 alone has such. */
 static void handle_refusal(unsigned stripe, const struct sc_access_change *change, int refused)
 {
     if (refused == -ENOMEM && stripe == 0)
@@ -138,7 +150,8 @@ static void handle_refusal(unsigned stripe, const struct sc_access_change *chang
                           refused == -ENOMEM ? SC_NO_VERDICT_MAPPINGS : SC_NO_VERDICT_MEMORY));
 }
 
-/* Makes the change's system call, and handles a refusal. */
+/* Makes the system call of a change of protection, and handles a refusal. Size 0: there was nothing
+ * to do. */
 static void make_change(unsigned stripe, const struct sc_access_change *change)
 {
     int refused = change->size_bytes ? apply_change(*change) : 0;
@@ -146,9 +159,9 @@ static void make_change(unsigned stripe, const struct sc_access_change *change)
         handle_refusal(stripe, change, refused);
 }
 
-/* Makes the system calls for all unapplied changes of the stripe. The call must not be abandoned
- * between asking the tracker for a change and making it, since the tracker then records the change
- * as made. */
+/* Makes the system calls for all changes of protection that the tracker has recorded in the stripe.
+ * Between asking the tracker for a change and making it, the call on a spare stack must not be
+ * abandoned: the tracker takes the change as made. */
 static void apply_all(unsigned stripe)
 {
     struct sc_access_change change;
@@ -159,15 +172,17 @@ static void apply_all(unsigned stripe)
     }
 }
 
-/* Has changes tried again that Linux has refused, if there are any. */
+/* Returns whether Linux has refused to unprotect pages of the stripe; if so, the tracker now has
+ * these changes as still to be made. */
 static bool retry_refused(unsigned stripe)
 {
     return sc_spans_has_refused(guards(), stripe) &&
            SC_TRACKED(sc_spans_retry(track.guards, stripe));
 }
 
-/* Makes all changes of the stripe. If Linux refuses to unprotect pages, which may take a mapping,
- * all guards end: unprotecting all pages together takes none. */
+/* Makes all recorded changes of the stripe, which the caller has locked. Unprotecting some pages of
+ * a mapping may take another mapping, which Linux refuses when the process has none left. Then
+ * nothing is guarded any more, since unprotecting all pages together takes none. */
 static void apply_locked(unsigned stripe)
 {
     SC_ASSERT_HELD(&stripes[stripe].lock);
@@ -182,8 +197,8 @@ static void apply_locked(unsigned stripe)
         apply_all(stripe);
 }
 
-/* Applies changes in the stripes where this thread has left some, or where operations of these
- * streams have ended. */
+/* Makes the recorded changes of protection in the stripes where this thread has left some, or where
+ * operations of these streams have ended. Stripes without a recorded change are not locked. */
 void sc_protect_apply(uint64_t stream_bits)
 {
     SC_KEEP_ERRNO();
@@ -200,8 +215,9 @@ void sc_protect_apply(uint64_t stream_bits)
 
 /* ---- locked stripes ---- */
 
-/* Locks the stripes, so that the system calls for what is changed there are made right after the
- * change. Which stripes are locked is stored for the thread, for sc_protect_apply_and_unlock. */
+/* Locks the stripes, from the lowest, before the tracker records changes there, whose system calls
+ * then follow without another look under the tracker's lock. Which stripes are locked is stored for
+ * the thread, for sc_protect_apply_and_unlock. */
 void sc_protect_lock_stripes(uint64_t bits) SC_UNFOLLOWED
 {
     uint64_t left = bits;
@@ -212,8 +228,9 @@ void sc_protect_lock_stripes(uint64_t bits) SC_UNFOLLOWED
     sc_spans_locked_stripes = bits;
 }
 
-/* Makes the due changes of the stripe without the tracker's lock. One that Linux refuses goes back
- * to the tracker. */
+/* Makes the changes that the tracker has recorded as due: simple ones, for which this thread had
+ * locked the stripe before. Needs no lock of the tracker. A change that Linux refuses goes back to
+ * the tracker: to unprotect pages is tried again, to protect pages is given up. */
 static void apply_due(unsigned stripe)
 {
     struct sc_access_change change;
@@ -226,8 +243,8 @@ static void apply_due(unsigned stripe)
     }
 }
 
-/* Unlocks the stripes in the end. Changes that were not simple, or were refused, are made as in
- * sc_protect_apply. */
+/* Makes the changes recorded since sc_protect_lock_stripes, and unlocks its stripes. Changes that
+ * took more than one system call, or were refused, are made under the tracker's lock. */
 void sc_protect_apply_and_unlock(void) SC_UNFOLLOWED
 {
     SC_KEEP_ERRNO();
@@ -241,7 +258,8 @@ void sc_protect_apply_and_unlock(void) SC_UNFOLLOWED
     }
 }
 
-/* Merges mappings that were separated (apart.h). Only stripe 0 has such pages. */
+/* Merges the mappings that were kept separate for speed (apart.h), as the process has no mappings
+ * left. Only stripe 0 has such pages. */
 void sc_protect_join_all(void)
 {
     SC_KEEP_ERRNO();
@@ -252,8 +270,9 @@ void sc_protect_join_all(void)
 
 /* ---- the stripe of a page ---- */
 
-/* Locks the stripe of the page. The page may move to another stripe until the lock is held; it
- * moves under the locks of both stripes. */
+/* Locks the stripe of the page, and returns it. Until the lock is held, another thread may move the
+ * page to another stripe, so that is checked; afterwards it cannot, as that takes the locks of both
+ * stripes. */
 static unsigned lock_stripe_of(uintptr_t address) SC_UNFOLLOWED
 {
     for (;;) {
@@ -265,7 +284,9 @@ static unsigned lock_stripe_of(uintptr_t address) SC_UNFOLLOWED
     }
 }
 
-/* Moves the area under the locks of both stripes. */
+/* Moves the area (2 MB of pinned memory) of the address to the stripe meant for it and calls
+ * `adopt`, under the locks of both stripes. False: something in the area is guarded, or `adopt` has
+ * failed. The recorded changes are made before, since only an area without any can move. */
 static bool move_area(unsigned from, uintptr_t address, bool (*adopt)(uintptr_t)) SC_UNFOLLOWED
 {
     unsigned to = sc_spans_home_stripe(guards(), address);
@@ -278,8 +299,9 @@ static bool move_area(unsigned from, uintptr_t address, bool (*adopt)(uintptr_t)
     return moved;
 }
 
-/* Moves the area to its stripe, under that stripe's lock. From then on the call cannot be
- * abandoned, since a move cannot be undone by halves. */
+/* Moves the area (2 MB of pinned memory) of the address to the stripe meant for it, where
+ * userfaultfd guards its pages; `adopt` registers them. A call on a spare stack cannot be abandoned
+ * meanwhile, since two locks are held. */
 bool sc_protect_move_area(uintptr_t address, bool (*adopt)(uintptr_t))
 {
     SC_KEEP_ERRNO();
@@ -300,15 +322,15 @@ void sc_protect_adopt_sources(const struct sc_pages *pages)
     unlock_stripe(stripe);
 }
 
-/* Returns how many of the bytes lie in the same stripe as the first page. */
+/* Returns how many bytes from the first page on lie in one area, and so in one stripe. */
 static size_t stripe_part(const struct sc_pages *pages)
 {
     uintptr_t next = (pages->start | (SC_SPANS_AREA_BYTES - 1)) + 1;
     return (next < pages->end ? next : pages->end) - pages->start;
 }
 
-/* Records by which mechanism the latest operation on the pages is guarded, stripe by stripe, and
- * only where that differs from what is recorded. */
+/* Records by which mechanism the latest operation on the pages is guarded, stripe by stripe under
+ * its lock. Takes no lock where that is recorded already, as it mostly is. */
 void sc_protect_note_mechanism(const struct sc_pages *pages, bool by_mprotect)
 {
     SC_KEEP_ERRNO();
@@ -321,7 +343,9 @@ void sc_protect_note_mechanism(const struct sc_pages *pages, bool by_mprotect)
     }
 }
 
-/* Maps the pages again that userfaultfd guards and no span protects. */
+/* Maps pages again that a system call of the program has removed from the page tables, if they are
+ * registered with userfaultfd and not protected. Otherwise each would wait at its next use for the
+ * thread that answers touches. */
 void sc_protect_restore(const struct sc_pages *pages)
 {
     SC_KEEP_ERRNO();
@@ -332,7 +356,8 @@ void sc_protect_restore(const struct sc_pages *pages)
     }
 }
 
-/* Sets the page's protection again to what the spans say it is, whatever it is now. */
+/* Sets the page's protection to what the tracker's record says, whatever it is now. Called when the
+ * same fault comes again and again, so that the thread does not fault for ever. */
 void sc_protect_repair_page(uintptr_t address)
 {
     SC_KEEP_ERRNO();
@@ -344,7 +369,8 @@ void sc_protect_repair_page(uintptr_t address)
     unlock_stripe(stripe);
 }
 
-/* Does a span cover the page? *access: the program's access there. */
+/* Is the page recorded as protected for an operation, or as still to be unprotected? *access: what
+ * the program may do there. */
 static bool is_covered(uintptr_t page, enum sc_access *access)
 {
     SC_TRACK_SCOPE(track);
@@ -352,9 +378,9 @@ static bool is_covered(uintptr_t page, enum sc_access *access)
     return sc_spans_cover(track.guards, page);
 }
 
-/* Makes the page accessible or protects it again, if a span covers it. False: no span does, or
- * Linux refuses. */
-static bool set_if_covered(uintptr_t page, bool open)
+/* Makes a guarded page accessible (`opens`), or protects it again as recorded. False: no operation
+ * guards the page, so that its protection is the program's, or Linux refuses. */
+static bool set_if_covered(uintptr_t page, bool opens)
 {
     SC_KEEP_ERRNO();
     unsigned stripe = lock_stripe_of(page);
@@ -362,23 +388,26 @@ static bool set_if_covered(uintptr_t page, bool open)
     enum sc_access access;
     bool covered = is_covered(page, &access);
     bool set = covered && sc_page_access_set(page, guards()->page_mask + 1,
-                                             open ? SC_ACCESS_ALL : access) == 0;
+                                             opens ? SC_ACCESS_ALL : access) == 0;
     unlock_stripe(stripe);
     return set;
 }
 
+/* Makes a guarded page accessible, for one instruction that uses bytes beside an operation's. */
 bool sc_protect_open_page(uintptr_t page)
 {
     return set_if_covered(page, true);
 }
 
+/* Protects the page again after that instruction, unless nothing guards it any more. */
 void sc_protect_close_page(uintptr_t page)
 {
     set_if_covered(page, false);
 }
 
-/* True if no span covers the page and its protection forbids the touch: then the program has set
- * it. */
+/* Is the fault the program's own? It is if no operation guards the page, the guard has nothing left
+ * to do there (all recorded changes are made first), and the page forbids the touch all the same.
+ */
 bool sc_protect_is_program_fault(uintptr_t address, enum sc_touch touch)
 {
     SC_KEEP_ERRNO();
@@ -390,8 +419,8 @@ bool sc_protect_is_program_fault(uintptr_t address, enum sc_touch touch)
     return programs;
 }
 
-/* Tries to lock the stripe for a while. Not longer: its owner may be the very thread that waits for
- * the answer, or be stopped. */
+/* Locks the stripe for the thread that answers touches, within 0.2 s. False: it is still locked.
+ * Its owner may be stopped, or be the very thread whose touch waits for the answer. */
 static bool lock_in_time(unsigned stripe)
 {
     const struct timespec pause = {0, ANSWER_PAUSE_NS};
@@ -403,8 +432,7 @@ static bool lock_in_time(unsigned stripe)
     return false;
 }
 
-/* Protects the page again if another thread was about to protect it while it was mapped for the
- * touch. */
+/* Protects the page again if another thread has protected it while it was mapped for a touch. */
 static void protect_again(uintptr_t page)
 {
     unsigned stripe = stripe_of(page);
@@ -414,9 +442,11 @@ static void protect_again(uintptr_t page)
     unlock_stripe(stripe);
 }
 
-/* Answers a touch of a page that userfaultfd has reported. If the page is not recorded as
- * protected, a system call of the program has removed it from the page tables (MADV_DONTNEED): it
- * is mapped at once, as the stripe's owner may wait for it. */
+/* Answers a touch of a page for which a thread waits in Linux (userfaultfd). If the page is not
+ * recorded as protected, a system call of the program has removed it from the page tables
+ * (MADV_DONTNEED): it is mapped at once, as the thread that waits may have locked the stripe. If an
+ * operation guards it and `may_deny`, it becomes mprotect's, so that the touch raises SIGSEGV.
+ * False: the touch gets through although an operation guards the page. */
 bool sc_protect_answer_touch(uintptr_t address, bool may_deny)
 {
     uintptr_t page = address & ~guards()->page_mask;
@@ -427,22 +457,26 @@ bool sc_protect_answer_touch(uintptr_t address, bool may_deny)
     }
     unsigned stripe = stripe_of(page);
     bool is_locked = lock_in_time(stripe);
-    bool is_off = sc_userfaults_is_protected(page) && sc_grid_find_at(&guards()->grid, page) != 0;
-    bool is_denied = is_locked && is_off && may_deny;
+    bool guarded = sc_userfaults_is_protected(page) && sc_grid_find_at(&guards()->grid, page) != 0;
+    bool is_denied = is_locked && guarded && may_deny;
     sc_userfaults_resume_touch(page, is_denied);
     if (is_locked)
         unlock_stripe(stripe);
-    return is_denied || !is_off;
+    return is_denied || !guarded;
 }
 
+/* Makes the page accessible without a lock, for a signal handler that has interrupted the owner of
+ * one. False: Linux refuses. */
 bool sc_protect_unprotect_at_once(uintptr_t address)
 {
     return sc_page_access_set(address & ~guards()->page_mask, guards()->page_mask + 1,
                               SC_ACCESS_ALL) == 0;
 }
 
-/* Unprotects all pages in a forked child. In two rounds: what Linux refuses in the first, as the
- * process has no mappings left, succeeds when the rest is unprotected. */
+/* Unprotects all pages in a forked child, which has copies of them and of their protection, and
+ * forgets them. Takes no lock. Two rounds: what Linux refuses in the first, as the process has no
+ * mappings left, succeeds when the rest is unprotected. Returns whether the address was among
+ * them, so that a fault there is repeated. */
 bool sc_protect_unprotect_inherited(uintptr_t address)
 {
     struct sc_access_change change;

@@ -38,19 +38,20 @@
 
 #include "common/pages.h"
 
-/* Makes the system calls for all unapplied changes of the tracker's spans (sc_guard_apply in
+/* Makes the system calls for changes of protection that the tracker has only recorded so far: those
+ * of this thread, and those by the end of operations on these streams (sc_guard_apply in
  * interpose/guard/door.h). */
 void sc_protect_apply(uint64_t stream_bits);
 
-/* Takes the locks of these stripes (a bit each), before the tracker changes spans there.
- * sc_protect_apply_and_unlock then makes the system calls for what was changed in them, and
+/* Takes the locks of these stripes (sets of pages, a bit each), before the tracker records changes
+ * of protection there. sc_protect_apply_and_unlock then makes the system calls for these, and
  * releases the locks. */
 void sc_protect_lock_stripes(uint64_t stripes);
 void sc_protect_apply_and_unlock(void);
 
-/* Moves the area that contains the address to the stripe meant for it (sc_spans_move_area), and
- * calls `adopt` for it under the locks of both stripes. False: some of the area is guarded, or
- * `adopt` has returned false. */
+/* Moves the area (2 MB of pinned memory) that contains the address to the stripe meant for it
+ * (sc_spans_move_area), and calls `adopt`, which registers it with userfaultfd, under the locks of
+ * both stripes. False: some of the area is guarded, or `adopt` has returned false. */
 bool sc_protect_move_area(uintptr_t address, bool (*adopt)(uintptr_t));
 
 /* Records for these pages by which mechanism the latest operation on them is to be guarded
@@ -61,18 +62,18 @@ void sc_protect_note_mechanism(const struct sc_pages *pages, bool by_mprotect);
  * that read them (sc_userfaults_adopt_sources). */
 void sc_protect_adopt_sources(const struct sc_pages *pages);
 
-/* Maps pages of interpose/memory/areas.h again that a system call of the program has removed from
- * the page tables (MADV_DONTNEED and the like): those that userfaultfd serves and that are not
- * protected at present. */
+/* Maps pages of the library's pinned memory (interpose/memory/areas.h) again that a system call of
+ * the program has removed from the page tables (MADV_DONTNEED and the like): those that are
+ * registered with userfaultfd and not protected at present. */
 void sc_protect_restore(const struct sc_pages *pages);
 
 /* Merges all mappings that interpose/guard/apart.h has separated, since the process has no mappings
  * left. */
 void sc_protect_join_all(void);
 
-/* Sets the page's access to the one that the tracker's spans give it, whatever it is now. Called if
- * the same fault comes again and again: the page's access must then differ from what is recorded,
- * for whatever reason. */
+/* Sets the page's access to the one that the tracker has recorded, whatever it is now. Called if
+ * the same fault comes again and again: the page's access must then differ from what is recorded.
+ */
 void sc_protect_repair_page(uintptr_t address);
 
 /* sc_protect_open_page makes a protected page accessible for the length of one instruction,

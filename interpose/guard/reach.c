@@ -7,8 +7,9 @@
 
 #include "common/poison.h"
 
-/* How many bytes from the fault on the instruction may touch; 0: unknown. Fewer bytes of code are
- * read where the next page cannot be. */
+/* Returns how many bytes the faulting instruction touches from the fault's address on, by decoding
+ * it; 0: unknown. If the code cannot be read as far as an instruction may be long, because it ends
+ * with its page, what is left of the page is read. */
 size_t sc_reach_of(const struct sc_fault *fault)
 {
     enum { SMALLEST_PAGE = 4096 };

@@ -17,16 +17,18 @@
 
 enum { STEPS_MAX = 32, PLACES = 64 };
 
-/* For each page: how many reads were stepped in a row. Two pages may share an entry. */
+/* For each page: for how many reads in a row it was made accessible. Pages share entries, and the
+ * count begins anew with another page. */
 static _Atomic uint64_t places[PLACES];
 
+/* Returns the size of a page. */
 static uintptr_t page_bytes(void)
 {
     return *sc_track_parts.page_mask + 1;
 }
 
-/* Counts the read on the page, and returns how many there were in a row. At STEPS_MAX it is better
- * to unprotect the page. */
+/* Counts a read beside the bytes in flight on the page, and returns its number in a row, from 1 to
+ * STEPS_MAX. At STEPS_MAX it costs less to unprotect the page, and the count begins anew. */
 static unsigned count_read(uintptr_t address)
 {
     uint64_t page = address / page_bytes();
@@ -37,8 +39,9 @@ static unsigned count_read(uintptr_t address)
     return (unsigned)number;
 }
 
-/* Protects the page again after the stepped instruction. If that has done only a part of its work
- * and will go on (`is_repeated`), unprotects the page for good. */
+/* Protects the page again after the single instruction for which it was accessible. If that was
+ * stopped within its work and will go on (`is_repeated`, as a string instruction does), it would
+ * fault again and again: then unprotects the page for good. */
 static void close_page(uintptr_t page, bool is_repeated)
 {
     if (is_repeated) {
@@ -49,8 +52,10 @@ static void close_page(uintptr_t page, bool is_repeated)
     sc_protect_close_page(page);
 }
 
-/* Steps the faulting instruction. Only reads are stepped, and only on a page with incomplete copies
- * to the host. */
+/* Makes the page accessible for the faulting instruction alone, which touches it beside the bytes
+ * in flight. Only for a read, and while an operation still forbids reading the page, as an
+ * incomplete copy to the host does. False: the caller must unprotect the page. The first read in a
+ * row counts as a touch of the page, of which many leave it unprotected (neighbours.h). */
 bool sc_steps_open_page(const struct sc_fault *fault, enum sc_touch touch)
 {
     uintptr_t page = fault->address & -page_bytes();

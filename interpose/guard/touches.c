@@ -52,11 +52,14 @@
 
 enum { SLICE_NS = 1000 * 1000, FAULTS_BEFORE_MENDING = 4, ATTEMPTS_MAX = 1000 };
 
+/* Returns the tracker's record of which pages operations want protected (track/spans.h). */
 static struct sc_spans *guards(void)
 {
     return sc_track_parts.guards;
 }
 
+/* Is the page recorded as protected for an operation now? Lock-free, so another thread may change
+ * that. */
 static bool is_covered(uintptr_t address)
 {
     return sc_grid_find_at(&guards()->grid, address) != 0;
@@ -74,23 +77,26 @@ struct touch {
     bool is_program_fault;        /* result: the fault is the program's own */
     bool is_undecided;            /* it is counted as not checked, since its length is unknown */
     bool is_stepped;              /* result: the page is protected again after the instruction */
-    bool gives_up;                /* stall_limit has passed */
-    bool must_not_wait;           /* the interrupted call has locked what the reaper waits for */
+    bool gives_up;                /* stall_limit has passed, so the touch goes on */
+    /* the interrupted call has locked what the library's thread that ends waits needs */
+    bool must_not_wait;
     /* The operations that forbid it run after a host function that waits for the program. */
     bool is_excused;
     bool is_after_function; /* they run, or may run, after a host function that has not returned */
     bool releases_kernels;  /* a GPU kernel that forbids it is found to wait for the program */
     bool is_stuck;          /* result: a GPU kernel that forbids it seems to wait for the program */
     uint32_t kernel_stream; /* the stream of a GPU kernel that forbids it; 0: none does */
-    struct sc_excuses_stand kernel_stand;
-    uint32_t hold; /* result: the hold that has to end first; 0: none */
+    struct sc_excuses_stand kernel_stand; /* how far that stream was, and since when */
+    /* Result: the hold (the tracker's record of what must be complete first) that the touch has to
+     * wait for, and its serial number; 0: none. */
+    uint32_t hold;
     uint64_t hold_age;
     struct sc_ticket awaited; /* the first operation that it waits for, and when that was issued */
     uint64_t awaited_ticks;
 };
 
-/* Since when this thread has waited to touch an address; kept here, since signals may interrupt the
- * wait again and again. */
+/* Since when this thread has waited to touch this address; 0: it does not wait. Kept here, since
+ * each signal ends the wait, which begins again after the handler: stall_limit counts all of it. */
 static __thread struct {
     uintptr_t address;
     uint64_t since_ns;
@@ -98,8 +104,10 @@ static __thread struct {
 
 /* ---- reporting ---- */
 
-/* Reports a hazard for each of the operations. The thread is recorded as accused only after that,
- * since this function may be abandoned half-way (sc_spare_stack_try) and be repeated. */
+/* Reports the touch as too early for each of the operations; whether the touch waits for it
+ * (STALLED) depends on the options. Only then records that this thread was accused for the
+ * operation, so that a repeated touch is not reported again: this function may be abandoned
+ * half-way (sc_spare_stack_try) and be repeated. */
 static void report_each(const struct sc_ops *ops, const struct touch *touch)
 {
     for (unsigned i = 0; i < sc_ops_count_kept(ops); i++) {
@@ -113,6 +121,8 @@ static void report_each(const struct sc_ops *ops, const struct touch *touch)
     }
 }
 
+/* Warns that the touch goes on although the operations are incomplete, as it has waited for
+ * stall_limit. */
 static void warn_of_timeout(const struct sc_ops *ops)
 {
     sc_warning_say("a touch waited stall_limit for %s and was let through: its data may be wrong",
@@ -121,8 +131,9 @@ static void warn_of_timeout(const struct sc_ops *ops)
 
 /* ---- who never waits ---- */
 
-/* Removes the operations that were issued after the host function that makes the touch, if one
- * does, since they cannot begin before it returns. True: there were some. */
+/* If a host function makes the touch (cuLaunchHostFunc; it runs on this thread), removes the
+ * operations that were issued after its launch: the touch comes before them, and may not wait for
+ * them, since they may wait for the function. True: there were some. */
 static bool drop_later_than_host_function(struct sc_ops *ops)
 {
     uint64_t since = sc_host_functions_own_ticks();
@@ -137,8 +148,10 @@ static bool drop_later_than_host_function(struct sc_ops *ops)
     return kept < count;
 }
 
-/* Is the touch made by a function of which no call shows when it runs: a host node of a graph, or a
- * user object's destructor? It may well be ordered after the operation, so it is not reported. */
+/* Is the touch made by a function of the program that the driver calls at a time which no call
+ * shows: a host node of a graph, or a user object's destructor? It may well be ordered after the
+ * operation, so the touch is not reported. Host functions of streams have a known time
+ * (sc_host_functions_own_ticks), and are not meant. */
 static bool is_in_unknown_function(const struct sc_culprit *culprit)
 {
     return sc_host_functions_own_ticks() == 0 &&
@@ -147,7 +160,7 @@ static bool is_in_unknown_function(const struct sc_culprit *culprit)
 
 /* ---- host functions that wait for the program ---- */
 
-/* Removes the operations for which the predicate holds. */
+/* Removes from the list the operations for which the predicate holds. */
 static void drop_each(struct sc_ops *ops, bool is_dropped(const struct sc_op_info *op))
 {
     unsigned kept = 0;
@@ -159,7 +172,8 @@ static void drop_each(struct sc_ops *ops, bool is_dropped(const struct sc_op_inf
 }
 
 /* Does each of the operations run after a host function that waits for the program? Then the
- * function may wait for this touch, which is excused. */
+ * function may wait for what follows this touch, so the touch is no mistake for certain, and must
+ * not wait for the operations. False if nothing was found (`ops` has no list). */
 static bool excuses_all(const struct sc_ops *ops)
 {
     for (unsigned i = 0; i < sc_ops_count_kept(ops); i++)
@@ -168,32 +182,37 @@ static bool excuses_all(const struct sc_ops *ops)
     return ops->ops != NULL;
 }
 
-/* May one of the operations run after a host function that has not returned? */
-static bool are_open(const struct sc_ops *ops)
+/* May one of the operations run after a host function that has not returned? Such a function may
+ * wait for the program. */
+static bool any_is_after_function(const struct sc_ops *ops)
 {
-    bool are = false;
+    bool any = false;
     for (unsigned i = 0; i < sc_ops_count_kept(ops); i++)
-        are |= sc_host_functions_are_open(&ops->ops[i]);
-    return are;
+        any |= sc_host_functions_are_open(&ops->ops[i]);
+    return any;
 }
 
-/* Returns excuses_all, and stores in `touch` what it has found. Without mode=fix the touch does not
- * wait, so the host functions are checked now. */
+/* Returns whether the touch is excused: all operations run after host functions that wait for the
+ * program. Stores that in `touch`, and whether any runs after a function that has not returned:
+ * that may still be found to wait. Without mode=fix the touch does not wait, so the functions are
+ * checked now; else that is done while it waits. */
 static bool find_excuses(const struct sc_ops *ops, struct touch *touch)
 {
-    touch->is_after_function = are_open(ops);
+    touch->is_after_function = any_is_after_function(ops);
     if (touch->is_after_function && sc_options.mode != SC_MODE_FIX)
         sc_host_functions_poll(0);
     touch->is_excused = touch->is_after_function && excuses_all(ops);
     return touch->is_excused;
 }
 
+/* Counts for the summary a touch that was neither reported nor found correct, by the reason. */
 static void count_undecided(enum sc_no_verdict_reason reason)
 {
     sc_no_verdicts_add(sc_track_parts.no_verdicts, SC_NO_VERDICT_TOUCHES, reason, 1);
 }
 
-/* Ends the guard of these operations, and counts the touch as undecided. */
+/* Stops guarding these operations, which wait for a host function that waits for the program, so
+ * that the touch can go on. Counts the touch as not judged. */
 static void leave_unwatched(const struct sc_ops *ops)
 {
     SC_TRACKED(sc_guarded_end(track.inflight, ops));
@@ -202,7 +221,8 @@ static void leave_unwatched(const struct sc_ops *ops)
 
 /* ---- kernels ---- */
 
-/* Ends the guard of operation `i`, and removes it from the list. */
+/* Stops guarding operation `i` of the list, so that the touch need not wait for it, and removes it
+ * from the list. */
 static void drop_op(struct sc_ops *ops, unsigned i)
 {
     struct sc_ops one = sc_ops_view_one(ops, i);
@@ -212,7 +232,7 @@ static void drop_op(struct sc_ops *ops, unsigned i)
 
 /* Is one of the operations a use that may not happen, as a kernel's use of an address among its
  * parameters? */
-static bool has_kernel(const struct sc_ops *ops)
+static bool has_possible(const struct sc_ops *ops)
 {
     for (unsigned i = 0; i < sc_ops_count_kept(ops); i++)
         if (sc_ops_is_possible(&ops->ops[i]))
@@ -220,10 +240,12 @@ static bool has_kernel(const struct sc_ops *ops)
     return false;
 }
 
-/* Removes possible uses (of GPU kernels, or in bodies of graphs) that the touch need not wait for:
- * those that the options do not heal, and those of kernels that wait for this very touch. In the
- * latter case the page is exempt from protection from now on, since host and kernel communicate by
- * it. */
+/* Removes from the list, and no longer guards, those uses that may not happen (a GPU kernel's, by
+ * an address among its parameters, or in a conditional body of a graph) for which the touch need
+ * not wait. Without kernels=order that is all of them; with releases_kernels, too, since the kernel
+ * seems to wait for this very touch. Then the page is never protected again, as host and kernel
+ * communicate by it. Stores the stream of a kernel that the touch waits for, which may turn out to
+ * be stuck. */
 static void drop_unawaited_kernels(struct sc_ops *ops, struct touch *touch)
 {
     touch->kernel_stream = 0;
@@ -244,12 +266,13 @@ static void drop_unawaited_kernels(struct sc_ops *ops, struct touch *touch)
     }
 }
 
-/* Removes the GPU kernels with which the program communicates by this touch: it is an atomic
- * instruction, or the kernel is known to wait for the host. True: there were some. */
+/* Removes from the list, and no longer guards, the GPU kernels with which the program communicates
+ * by this touch, which is no mistake then: it is an atomic instruction, or the kernel is known to
+ * wait for the host. True: there were some. */
 static bool drop_synchronising_kernels(struct sc_ops *ops, const struct touch *touch)
 {
     unsigned before = ops->count = sc_ops_count_kept(ops);
-    if (!has_kernel(ops))
+    if (!has_possible(ops))
         return false;
     bool is_atomic = touch->fault && sc_atomic_stores_is_one(touch->fault->pc);
     for (unsigned i = ops->count; i-- > 0;)
@@ -259,9 +282,9 @@ static bool drop_synchronising_kernels(struct sc_ops *ops, const struct touch *t
     return ops->count < before;
 }
 
-/* Sets touch->is_stuck if the GPU kernel that forbids the touch has made no progress for so long
- * that it may wait for the touch. The time does not count while a host function stands before the
- * kernel, since the kernel has not begun then. */
+/* Sets touch->is_stuck if the GPU kernel for which the touch waits has made no progress for so long
+ * that it may wait for the touch in turn. The time does not count while a host function stands
+ * before the kernel in its stream, since the kernel has not begun then. */
 static void check_stuck(struct touch *touch)
 {
     if (touch->is_after_function)
@@ -272,15 +295,19 @@ static void check_stuck(struct touch *touch)
 
 /* ---- handling, a step at a time ---- */
 
-/* Must this touch continue at once, with the data as they are? */
+/* Must this touch go on at once, with the data as they are? Yes without mode=fix, after
+ * stall_limit, if what ends the wait needs a lock that this thread holds, and if the thread that
+ * ends waits (the reaper) has stopped. */
 static bool never_waits(const struct touch *touch)
 {
     return sc_options.mode != SC_MODE_FIX || touch->gives_up || touch->must_not_wait ||
            sc_reaper_has_stopped();
 }
 
-/* Makes a hold that ends when the reaper has seen the operations complete; the touch waits for
- * that. False: they are complete already. */
+/* Makes the tracker's record (a hold) that ends when the operations are complete, for which the
+ * touch then waits, and wakes the library's thread that ends it (the reaper). False: there is no
+ * memory for it, so the touch does not wait. `awaited` tells find_beside that the program does not
+ * wait by itself; behind a host function that is not known, as the function may order the two. */
 static bool begin_hold(const struct sc_ops *ops, struct touch *touch)
 {
     SC_DEALLOCATION request = {
@@ -301,8 +328,9 @@ static bool begin_hold(const struct sc_ops *ops, struct touch *touch)
     return true;
 }
 
-/* Must the touch wait for the operations that forbid it? Ends the guard of those that are complete,
- * and of all if it need not wait. */
+/* Must the touch wait for these operations, for which it comes too early? True: touch->hold is set.
+ * Stops guarding those that are complete, and all if the touch may not wait (with a warning if it
+ * has waited for stall_limit). Then the caller finds nothing that forbids the touch. */
 static bool find_to_wait_for(struct sc_ops *ops, struct touch *touch)
 {
     if (never_waits(touch)) {
@@ -321,9 +349,11 @@ static bool find_to_wait_for(struct sc_ops *ops, struct touch *touch)
     return waits;
 }
 
-/* Must the touch wait, although it is beside the bytes of what is in flight? A page is unprotected
- * as a whole, and a program that has waited goes on to the bytes beside: the next result, the next
- * row. Operations that may wait for the program itself are not waited for. */
+/* Must the touch wait, although it is beside the bytes of what is in flight on the page? Yes if an
+ * earlier touch had to wait, and the program has not waited for that operation since: it seems not
+ * to wait by itself, and would go on to the bytes beside (the next result, the next row), which are
+ * unprotected with the page. Operations that may be waiting for the program, and those later than
+ * this host function, are not waited for. */
 static bool find_beside(struct touch *touch)
 {
     SC_OPS(beside);
@@ -337,8 +367,9 @@ static bool find_beside(struct touch *touch)
     return beside.count > 0 && begin_hold(&beside, touch);
 }
 
-/* Must a touch of unknown length wait, which begins beside the bytes of what is in flight and may
- * extend into them? It is not reported. */
+/* Must the touch wait, if its length is unknown (unsure_bytes), and it begins beside the bytes of
+ * what is in flight and may extend into them? It is counted, once, and not reported. Kernels, which
+ * may not use the bytes, are left out, and excuses hold as for a touch that is reported. */
 static bool find_unsure(struct touch *touch)
 {
     SC_OPS(found);
@@ -361,8 +392,9 @@ static bool find_unsure(struct touch *touch)
     return found.count > 0 && begin_hold(&found, touch);
 }
 
-/* Ends the guard of the pages of the touched bytes. Returns whether an operation still forbade the
- * touch. */
+/* Stops guarding the pages of the touched bytes. `in_order`: the touch is no mistake for all that
+ * is known, so sources on the pages are not compared later for a change. Returns whether the page
+ * was still watched for an operation (not released or unprotected by another thread meanwhile). */
 static bool end_watch(const struct touch *touch, bool in_order)
 {
     enum sc_no_verdict_reason why = touch->fault ? SC_NO_VERDICT_NEIGHBOURS : SC_NO_VERDICT_KERNEL;
@@ -373,7 +405,8 @@ static bool end_watch(const struct touch *touch, bool in_order)
     return was_watched;
 }
 
-/* Unprotects the page, and counts a touch beside what is in flight (neighbours.h). */
+/* Unprotects the pages of the touched bytes. If the touch was beside what is in flight, counts it
+ * for the page: one that is touched so again and again is left unprotected (neighbours.h). */
 static void unprotect_page(const struct touch *touch, bool in_order, bool beside)
 {
     SC_TRACE("unprotect address", touch->address);
@@ -382,19 +415,21 @@ static void unprotect_page(const struct touch *touch, bool in_order, bool beside
     sc_guard_apply(SC_GUARD_ALL);
 }
 
-/* Handles a touch: finds the operations that forbid it, excuses or reports it, and has it wait
- * until no operation forbids it any more. Then the page is unprotected. Returns early with
- * touch->hold set if the caller must wait for that hold first, and then call this again. */
+/* Handles a touch: finds the operations for which it comes too early, excuses or reports it, and
+ * has it wait until there are none. Then unprotects the page, or only for this instruction
+ * (is_stepped) if the touch was beside the bytes in flight. Returns early with touch->hold set if
+ * the caller must wait for that first, and then call this again. */
 static void handle_touch(struct touch *touch)
 {
-    bool in_order = false;
-    bool beside = true;
+    bool in_order = false; /* the touch is no mistake, as far as is known */
+    bool beside = true;    /* no byte in flight was touched */
     SC_OPS(found);
     SC_OPS(fresh);
     for (;; beside = false) {
         SC_TRACKED(sc_guarded_find_touched(track.inflight, touch->address, touch->size_bytes,
                                            touch->kind, &found));
         in_order |= drop_later_than_host_function(&found);
+        /* no byte in flight is touched for certain */
         if (found.count == 0 && (find_beside(touch) || find_unsure(touch)))
             return;
         if (found.count == 0)
@@ -412,7 +447,7 @@ static void handle_touch(struct touch *touch)
             break;
         }
         SC_TRACKED(sc_guarded_find_unaccused(track.inflight, &found, sc_thread_id(), &fresh));
-        if (fresh.count) {
+        if (fresh.count) { /* a new mistake: stall_limit counts anew */
             stalled.since_ns = 0;
             sc_neighbours_note_hazard(touch->address);
         }
@@ -426,8 +461,8 @@ static void handle_touch(struct touch *touch)
         unprotect_page(touch, in_order, is_beside);
 }
 
-/* Ends the hold that the touch waited for. A hold that remains would last as long as a GPU kernel
- * that does not end before the program does. */
+/* Removes the hold that the touch has waited for, if it has not ended: it would last as long as the
+ * operations, which may be a GPU kernel that does not end before the program does. */
 static void end_wait(struct touch *touch)
 {
     if (touch->hold)
@@ -435,8 +470,8 @@ static void end_wait(struct touch *touch)
     touch->hold = 0;
 }
 
-/* One step of a touch: ends the hold for which it has waited, if any, and handles it as far as that
- * is possible without another wait. */
+/* Handles the touch by a system call until it must wait (touch->hold is set) or is done. Runs on a
+ * spare stack. Called again after each wait, so the hold of the last one is removed first. */
 static void handle_once(void *argument)
 {
     struct touch *touch = argument;
@@ -444,8 +479,9 @@ static void handle_once(void *argument)
     handle_touch(touch);
 }
 
-/* Checks, while the touch waits, whether it is excused by now. If the page was unprotected
- * meanwhile, as for a copy by the driver, the operation that the thread waits for still counts. */
+/* Checks, while the touch waits, whether it is excused by now: the operations run after a host
+ * function that is found to wait for the program. If the page was unprotected meanwhile, as for a
+ * copy by the driver, none is found, and the operation that the touch waits for counts. */
 static void check_excuse(struct touch *touch)
 {
     SC_OPS(found);
@@ -455,11 +491,12 @@ static void check_excuse(struct touch *touch)
     if (found.count == 0)
         sc_ops_add(&found,
                    &(struct sc_op_info){.ticket = touch->awaited, .ticks = touch->awaited_ticks});
-    touch->is_after_function = are_open(&found);
+    touch->is_after_function = any_is_after_function(&found);
     touch->is_excused = excuses_all(&found);
 }
 
-/* Checks, while the touch waits, whether a host function or a GPU kernel waits for it. */
+/* Checks, while the touch waits, whether a host function or a GPU kernel waits for it in turn: the
+ * two would wait for each other for ever. Runs on a spare stack. */
 static void check_waiters(void *argument)
 {
     struct touch *touch = argument;
@@ -469,7 +506,8 @@ static void check_waiters(void *argument)
     check_stuck(touch);
 }
 
-/* Clears touch->hold if that hold has ended, which ends the wait. */
+/* Clears touch->hold, which ends the wait, if the operations that the touch waits for are complete.
+ * Runs on a spare stack. */
 static void check_hold_of(void *argument)
 {
     struct touch *touch = argument;
@@ -490,8 +528,9 @@ static bool run_step(struct touch *touch, sc_spare_function *function)
 
 enum wait { WAIT_OVER, WAIT_LEFT, WAIT_GOES_ON };
 
-/* Checks once whether the wait is over. WAIT_LEFT: a signal is pending that the handler of the
- * fault blocks, so the instruction is to be repeated. */
+/* Checks once whether the touch's wait is over: the operations are complete, stall_limit
+ * (`until_ns`) has passed, or this thread is what others wait for. WAIT_LEFT: a signal is pending
+ * that the handler of the fault blocks; the handler returns, and the instruction is repeated. */
 static enum wait check_wait(struct touch *touch, uint64_t now_ns, uint64_t until_ns)
 {
     if (!run_step(touch, check_hold_of))
@@ -499,6 +538,7 @@ static enum wait check_wait(struct touch *touch, uint64_t now_ns, uint64_t until
     if (!touch->hold || sc_reaper_has_stopped())
         return WAIT_OVER;
     touch->gives_up |= now_ns >= until_ns;
+    /* the handler has interrupted a call with a lock without which no operation is seen complete */
     touch->must_not_wait |= sc_streams_are_locked_here() || sc_contexts_are_locked_here();
     if (touch->gives_up || touch->must_not_wait)
         return WAIT_OVER;
@@ -512,7 +552,10 @@ static enum wait check_wait(struct touch *touch, uint64_t now_ns, uint64_t until
     return touch->is_excused || touch->is_stuck ? WAIT_OVER : WAIT_GOES_ON;
 }
 
-/* Waits for touch->hold, without a lock and with nothing to clean up. False: as WAIT_LEFT. */
+/* Waits for the operations that forbid the touch (touch->hold), without a lock and with nothing to
+ * clean up, as a signal handler may leave the wait for good. Wakes every millisecond (SLICE_NS)
+ * where more than that can end the wait: a pending signal, a host function, a kernel. False: a
+ * signal is pending, and the instruction is to be repeated. */
 static bool wait_for_hold(struct touch *touch, uint64_t until_ns)
 {
     while (touch->hold) {
@@ -521,15 +564,15 @@ static bool wait_for_hold(struct touch *touch, uint64_t until_ns)
         enum wait wait = check_wait(touch, now_ns, until_ns);
         if (wait != WAIT_GOES_ON)
             return wait == WAIT_OVER;
-        bool looks = touch->fault || touch->is_after_function || touch->kernel_stream;
-        uint64_t slice_ns = looks ? now_ns + SLICE_NS : until_ns;
+        bool polls = touch->fault || touch->is_after_function || touch->kernel_stream;
+        uint64_t slice_ns = polls ? now_ns + SLICE_NS : until_ns;
         sc_reaper_sleep(pass, slice_ns < until_ns ? slice_ns : until_ns);
     }
     return true;
 }
 
-/* Returns since when the thread has waited for this address, across signals that interrupt the
- * wait. */
+/* Returns since when the thread has waited to touch this address, across signals that interrupt the
+ * wait; if it has not yet, since now. */
 static uint64_t stalled_since(uintptr_t address)
 {
     if (stalled.since_ns == 0 || stalled.address != address) {
@@ -539,20 +582,23 @@ static uint64_t stalled_since(uintptr_t address)
     return stalled.since_ns;
 }
 
-/* Shows in NVTX that the thread begins to wait. A step of its own, as it takes a lock. */
+/* Shows in NVTX (for profilers) that the thread begins to wait. Runs on a spare stack and may be
+ * abandoned, as it takes a lock. */
 static void show_stall(void *argument)
 {
     struct touch *touch = argument;
     sc_nvtx_stall_begin(touch->culprit->api);
 }
 
+/* Shows in NVTX that the thread's wait has ended. */
 static void show_end_of_stall(void *unused)
 {
     (void)unused;
     sc_nvtx_stall_end();
 }
 
-/* Waits for the hold while NVTX shows a stall. */
+/* Waits for the operations that forbid the touch, and shows the wait in NVTX. False: a signal is
+ * pending, and the instruction is to be repeated after its handler. */
 static bool wait_shown(struct touch *touch)
 {
     uint64_t until_ns = stalled_since(touch->address) + sc_options.stall_limit_ns;
@@ -560,8 +606,9 @@ static bool wait_shown(struct touch *touch)
     return run_step(touch, show_end_of_stall) && waited;
 }
 
-/* Runs the step, and waits and repeats it as long as it requests a wait. True: the touch was
- * handled. False: the instruction is to be repeated. */
+/* Runs `step` on a spare stack, and waits and runs it again as long as it requests a wait
+ * (touch->hold). True: the touch was handled. False: a signal is pending, and the instruction is to
+ * be repeated after its handler, from the beginning. */
 static bool take_steps(struct touch *touch, sc_spare_function *step)
 {
     do {
@@ -579,9 +626,10 @@ static bool take_steps(struct touch *touch, sc_spare_function *step)
 
 /* ---- touches within a lock of the library ---- */
 
-/* Makes the page accessible if the guard protects it, or was about to unprotect it when the handler
- * interrupted it. */
-static bool is_unprotected_at_once(uintptr_t page)
+/* Makes the page accessible without a lock if the guard protects it, or was about to unprotect it
+ * when the handler interrupted it. False: the guard has nothing to do with the page, or Linux
+ * refuses. */
+static bool unprotect_at_once(uintptr_t page)
 {
     return (is_covered(page) || sc_spans_may_protect(guards(), page, 1)) &&
            sc_protect_unprotect_at_once(page);
@@ -594,13 +642,14 @@ static void unprotect_pages_at_once(uintptr_t address, size_t size_bytes)
     uintptr_t page_bytes = guards()->page_mask + 1;
     uintptr_t first = address & ~guards()->page_mask;
     for (uintptr_t page = first; page - first < size_bytes + (address - first); page += page_bytes)
-        is_unprotected_at_once(page);
+        unprotect_at_once(page);
 }
 
 /* ---- calls ---- */
 
-/* Handles a touch by a system call of the program. Within a lock of the library it is not checked.
- */
+/* Handles a touch by a system call that the program is about to make, which would fail on a
+ * protected page: reports it and waits as for an instruction's, and unprotects the pages. In a
+ * handler that has interrupted a lock of the library, only unprotects them. */
 void sc_touches_by_kernel(const void *address, size_t size_bytes, enum sc_touch kind,
                           const struct sc_culprit *culprit)
 {
@@ -616,14 +665,16 @@ void sc_touches_by_kernel(const void *address, size_t size_bytes, enum sc_touch 
 
 /* ---- faults ---- */
 
+/* The thread's last fault on a guarded page, and how many times in a row it came. */
 static __thread struct {
     uintptr_t address, pc;
     unsigned count;
 } last_fault __attribute__((tls_model("initial-exec")));
 
-/* Has the same fault come several times with no other in between? Then the page's protection must
- * differ from what the tracker has recorded, and is to be repaired. */
-static bool keeps_coming(const struct sc_fault *fault)
+/* Counts the fault, and returns whether the same one has come more than FAULTS_BEFORE_MENDING times
+ * with no other in between. Then the page's protection must differ from what the tracker has
+ * recorded, and the caller repairs it: the thread would fault for ever. */
+static bool count_repeated(const struct sc_fault *fault)
 {
     if (last_fault.address != fault->address || last_fault.pc != fault->pc)
         last_fault.count = 0;
@@ -635,9 +686,9 @@ static bool keeps_coming(const struct sc_fault *fault)
     return true;
 }
 
-/* Handles a fault in the driver's code, on whatever thread, which copies pageable memory one page
- * after another. The following pages of the operation are unprotected with the first, so that it
- * faults once for a block. */
+/* Handles a fault in the driver's code, which copies pageable memory (`range` 0) page by page for
+ * an operation: no touch by the program, so nothing is reported. The pages behind the touched one
+ * are unprotected with it, up to 2 MB, so that the driver does not fault on each. */
 static void unprotect_for_driver(struct touch *touch)
 {
     const size_t block_bytes = (size_t)2 << 20;
@@ -652,7 +703,8 @@ static void unprotect_for_driver(struct touch *touch)
     unprotect_page(touch, false, false);
 }
 
-/* Sets how many bytes the faulting instruction touches on its page, as far as that is known. */
+/* Sets how many bytes the faulting instruction touches, not beyond the page. If it cannot be
+ * decoded, one byte is certain, and the most that an instruction can touch is unsure. */
 static void measure_touch(struct touch *touch)
 {
     const struct sc_fault *fault = touch->fault;
@@ -665,9 +717,10 @@ static void measure_touch(struct touch *touch)
     touch->unsure_bytes = bytes ? 0 : most;
 }
 
-/* Handles a fault. If no span covers the page, it was unprotected between the fault and now, or the
- * fault is the program's own. */
-static void take_step_of_fault(void *argument)
+/* Handles a fault until it must wait (touch->hold is set) or is done; called again after each wait.
+ * If nothing guards the page now, it was unprotected since the fault, or the fault is the program's
+ * own (is_program_fault). Runs on a spare stack. */
+static void handle_fault_once(void *argument)
 {
     struct touch *touch = argument;
     const struct sc_fault *fault = touch->fault;
@@ -679,12 +732,13 @@ static void take_step_of_fault(void *argument)
     } else {
         measure_touch(touch);
         handle_touch(touch);
-        if (!touch->hold && !touch->is_stepped && keeps_coming(fault))
+        if (!touch->hold && !touch->is_stepped && count_repeated(fault))
             sc_protect_repair_page(touch->address);
     }
 }
 
-/* Handles a fault. True: it was the guard's, and the instruction is repeated. */
+/* Handles a fault on a page that may be guarded. True: the fault was the guard's, and the
+ * instruction is repeated. False: it is the program's own. */
 static bool handle_fault(const struct sc_fault *fault)
 {
     struct sc_culprit culprit = {
@@ -699,19 +753,20 @@ static bool handle_fault(const struct sc_fault *fault)
         .culprit = &culprit,
         .fault = fault,
     };
-    take_steps(&touch, take_step_of_fault);
+    take_steps(&touch, handle_fault_once);
     return !touch.is_program_fault;
 }
 
-/* Handles a fault within a lock of the library: only makes the page accessible. Other threads may
- * protect it anew between the two checks, which is no fault of the program: then it is tried again.
- */
+/* Handles a fault in a handler that has interrupted a lock of the library, so it takes none: only
+ * makes the page accessible. True: the instruction is repeated. False: the fault is the program's.
+ * If a page was protected by another thread between the two checks (`begun` has changed), that may
+ * be this one, and it is tried again. */
 static bool handle_within_lock(const struct sc_fault *fault)
 {
     enum sc_touch kind = fault->write ? SC_TOUCH_WRITE : SC_TOUCH_READ;
     for (unsigned attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
         uint32_t begun = sc_spans_begun(guards());
-        if (is_unprotected_at_once(fault->address & ~guards()->page_mask) ||
+        if (unprotect_at_once(fault->address & ~guards()->page_mask) ||
             !sc_page_access_denies(fault->address, kind))
             return true;
         if (sc_spans_begun(guards()) == begun)
@@ -720,8 +775,10 @@ static bool handle_within_lock(const struct sc_fault *fault)
     return false;
 }
 
-/* Passes the fault to its handler. Faults where no page was ever guarded are the program's at once,
- * and so are those of fetching instructions: no executable page is guarded. */
+/* Handles a fault if it is the guard's: returns true, and the instruction is repeated. Faults where
+ * no page was ever guarded are the program's at once, and so are those of fetching instructions (no
+ * executable page is guarded) and of unmapped pages. A forked child only unprotects its copies of
+ * the pages. */
 bool sc_guard_fault(const struct sc_fault *fault)
 {
     SC_TRACE("fault address", fault->address);

@@ -23,9 +23,11 @@
 
 #include "common/poison.h"
 
-/* May the page be protected by mprotect instead, so that the touch raises SIGSEGV and is checked?
- * Not if the thread would die of that: it has SIGSEGV blocked, or belongs to another process that
- * shares this one's memory (vfork) and has its own handlers. */
+/* May this thread's touch be denied, so that it raises SIGSEGV and is checked in the handler? Not
+ * if the thread would die of that: it has SIGSEGV blocked, belongs to another process that shares
+ * this one's memory (vfork) and has its own handlers, or the library's handler cannot be installed.
+ * False: *reason says why. The handler is checked anew at each touch, as the program may have
+ * replaced it. */
 static bool can_deny(int32_t thread, enum sc_no_verdict_reason *reason)
 {
     bool blocks = false;
@@ -39,7 +41,9 @@ static bool can_deny(int32_t thread, enum sc_no_verdict_reason *reason)
     return takeover == SC_TAKEOVER_DONE;
 }
 
-/* Answers one touch: lets it raise SIGSEGV, or lets it succeed without a verdict. */
+/* Answers a touch for which a thread waits in Linux: has it raise SIGSEGV, in whose handler it is
+ * judged and may wait, or lets it succeed. If an operation guards the page, that counts as a touch
+ * without a verdict. */
 static void answer_touch(const struct sc_userfaults_event *event)
 {
     enum sc_no_verdict_reason reason = SC_NO_VERDICT_HANDLER;
@@ -48,6 +52,8 @@ static void answer_touch(const struct sc_userfaults_event *event)
         sc_no_verdicts_add(sc_track_parts.no_verdicts, SC_NO_VERDICT_TOUCHES, reason, 1);
 }
 
+/* Gives this thread a real-time priority, which its children do not inherit. False: Linux refuses.
+ */
 static bool set_priority(int priority)
 {
     struct sched_param parameters = {.sched_priority = priority};
@@ -55,9 +61,10 @@ static bool set_priority(int priority)
                           &parameters) == 0;
 }
 
-/* Gives this thread real-time priority: a thread with such a priority may wait for it, and must
- * then not wait for threads of lower priority. Linux grants that if the process may have such
- * threads (CAP_SYS_NICE, or up to RLIMIT_RTPRIO). A higher policy that was inherited stays. */
+/* Gives this thread real-time priority: a thread with such a priority may wait for its answer, and
+ * must then not wait for threads of lower priority. Linux grants that if the process may have such
+ * threads (CAP_SYS_NICE, or up to RLIMIT_RTPRIO). A higher priority that was inherited stays. Not
+ * under a filter of system calls, which may kill the process for asking. */
 static void outrank_others(void)
 {
     const int highest = 98; /* 99 is that of Linux's own threads */
@@ -72,16 +79,19 @@ static void outrank_others(void)
 }
 
 enum { FIRST_WAIT_NS = 200 * 1000 * 1000, NANOSECONDS = 1000 * 1000 * 1000 };
-static _Atomic uint32_t has_begun; /* a futex */
+static _Atomic uint32_t has_begun; /* the reader has; a futex */
 
+/* Tells the thread in await_begun that the reader runs, and whether it can answer touches is known.
+ */
 static void signal_begun(void)
 {
     atomic_store(&has_begun, 1);
     sc_kernel_call(SYS_futex, &has_begun, FUTEX_WAKE_PRIVATE, 1);
 }
 
-/* Waits until the thread runs, so that the first answer whether userfaultfd can be used does not
- * depend on how soon it does. With a limit: the thread may never get to run in this process. */
+/* Waits until the reader's thread runs, so that the first answer whether userfaultfd can be used
+ * does not depend on how soon it does. At most FIRST_WAIT_NS (0.2 s): the thread may never get to
+ * run in this process. */
 static void await_begun(void)
 {
     struct timespec until;
@@ -95,7 +105,9 @@ static void await_begun(void)
                                 FUTEX_BITSET_MATCH_ANY);
 }
 
-/* The thread: reads events and answers them, until there are no more. */
+/* The library's thread that reads touches of protected pages from userfaultfd and answers them,
+ * until there are no more. Signals are blocked: no handler of the program may run here. SC_CARRY:
+ * driver calls made here would be the library's, and no missed calls of the program. */
 static void *run_reader(void *unused)
 {
     struct sc_userfaults_event event;
@@ -112,7 +124,8 @@ static void *run_reader(void *unused)
     return unused;
 }
 
-/* Starts the reader's thread and waits until the thread has begun. */
+/* Starts the thread that answers touches, and waits until it has begun. Without it userfaultfd is
+ * given up, as touches would wait for ever. */
 static void start_reader(void)
 {
     if (sc_library_threads_start(run_reader, SC_LIBRARY_THREADS_SMALL))
@@ -121,8 +134,8 @@ static void start_reader(void)
         sc_userfaults_give_up();
 }
 
-/* Opens userfaultfd and starts its reader, once. False: userfaultfd cannot be used. That is checked
- * again after the start, which may have failed. */
+/* Opens userfaultfd and starts the thread that answers touches, once. False: userfaultfd cannot be
+ * used. That is asked again at the end, since the thread's start may have failed. */
 bool sc_user_touches_begin(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;

@@ -32,6 +32,7 @@
 #define REGISTER_WP (UINT64_C(1) << 1)
 #define REGISTER_MINOR (UINT64_C(1) << 2)
 
+/* Linux's struct uffdio_continue. */
 struct continue_request {
     struct uffdio_range range;
     uint64_t mode;
@@ -47,14 +48,14 @@ enum {
     TOUCHES_MAX = 3, /* then mprotect guards the page for good */
 };
 
-/* What is known of a page: */
+/* The flags of a page of the library's pinned memory (a byte each, sc_areas.page_states): */
 enum {
-    ACCESS = 0x03, /* the program's access (enum sc_access) */
-    TOUCHES = 0x0c,
-    ONE_TOUCH = 0x04,
-    BY_MPROTECT = 0x10, /* protected by mprotect */
-    ADOPTED = 0x20,     /* registered */
-    SOURCES = 0x40,     /* ... for write-protection as well */
+    ACCESS = 0x03,      /* the program's access (enum sc_access) */
+    TOUCHES = 0x0c,     /* how many touches were answered by a SIGSEGV, in units of ONE_TOUCH */
+    ONE_TOUCH = 0x04,   /* see TOUCHES */
+    BY_MPROTECT = 0x10, /* protected by mprotect now */
+    ADOPTED = 0x20,     /* registered with userfaultfd */
+    SOURCES = 0x40,     /* ... for write-protection as well, as a copy that reads it needs */
     TO_MPROTECT = 0x80, /* mprotect was chosen for the latest operation there */
 };
 
@@ -65,22 +66,28 @@ static _Atomic int state; /* enum sc_userfaultfd_state */
  * ends. */
 static uintptr_t wake_page;
 
+/* Returns the byte with the page's flags (ACCESS, ADOPTED, ...). The address lies in the library's
+ * pinned memory. */
 static _Atomic uint8_t *page_at(uintptr_t address)
 {
     return &sc_areas.page_states[(address - sc_areas.start) / PAGE_BYTES];
 }
 
-static uint8_t known_of(uintptr_t address)
+/* Returns the page's flags (ACCESS, ADOPTED, ...). */
+static uint8_t flags_of(uintptr_t address)
 {
     return atomic_load_explicit(page_at(address), memory_order_relaxed);
 }
 
-static void set_known(uintptr_t address, uint8_t known)
+/* Sets the page's flags. The caller has locked the page's stripe, or is its only user. */
+static void set_flags(uintptr_t address, uint8_t flags)
 {
-    atomic_store_explicit(page_at(address), known, memory_order_relaxed);
+    atomic_store_explicit(page_at(address), flags, memory_order_relaxed);
 }
 
-/* Can userfaultfd guard now: does its reader run, and is this no forked child? */
+/* Can userfaultfd guard pages now? Only while the library's thread reads its messages: a touch
+ * would wait for ever. Not in a forked child, whose copy of the descriptor is for the parent's
+ * memory. */
 static bool is_usable(void)
 {
     return atomic_load_explicit(&has_reader, memory_order_acquire) && !sc_process_is_child();
@@ -88,27 +95,33 @@ static bool is_usable(void)
 
 /* ---- system calls ---- */
 
+/* Makes a request of the userfaultfd; returns 0 or more, or -errno. */
 static long call_ioctl(unsigned long request, void *argument)
 {
     return sc_kernel_call(SYS_ioctl, atomic_load_explicit(&descriptor, memory_order_relaxed),
                           request, argument);
 }
 
+/* Has stores to the pages wait for an answer (`on`), or allows stores again and wakes the threads
+ * that wait for them. Returns 0 or -errno. */
 static long write_protect(uintptr_t start, size_t size_bytes, bool on)
 {
     struct uffdio_writeprotect request = {.range = {start, size_bytes}, .mode = on};
     return call_ioctl(UFFDIO_WRITEPROTECT, &request);
 }
 
+/* Wakes the threads that wait in Linux for an answer to their touch of these pages. They touch them
+ * again. */
 static void wake_waiters(uintptr_t start, size_t size_bytes)
 {
     struct uffdio_range range = {start, size_bytes};
     call_ioctl(UFFDIO_WAKE, &range);
 }
 
-/* Maps pages again (UFFDIO_CONTINUE), read-only if `access` says so (Linux 6.4). Pages that are
- * mapped already, or that Linux does not have, are skipped, and their waiting threads woken, which
- * touch them again. */
+/* Maps pages again that were removed from the page tables (UFFDIO_CONTINUE), read-only if `access`
+ * says so (Linux 6.4). Linux stops at a page that is mapped already (-EEXIST) or has no contents
+ * (-EFAULT): such a page is skipped, and its waiting threads are woken, which touch it again.
+ * -EAGAIN: a part was mapped. Returns 0, -EFAULT if pages had no contents, or another -errno. */
 static long map_pages_again(uintptr_t start, size_t size_bytes, enum sc_access access)
 {
     long refused = 0;
@@ -135,27 +148,32 @@ static long map_pages_again(uintptr_t start, size_t size_bytes, enum sc_access a
 
 /* ---- beginning ---- */
 
+/* Registers the pages with userfaultfd for minor faults (touches of pages missing from the page
+ * tables), write-protection, or both (`mode`). */
 static bool register_for(uint64_t mode, uintptr_t start, size_t size_bytes)
 {
     struct uffdio_register request = {.range = {start, size_bytes}, .mode = mode};
     return call_ioctl(UFFDIO_REGISTER, &request) == 0;
 }
 
-/* Maps the pages, and registers them: a page without contents would fault as missing and not as
- * minor. */
+/* Gives the pages contents, and registers them with userfaultfd. A page without contents would
+ * fault as missing, for which it is not registered. */
 static bool register_pages(uint64_t mode, uintptr_t start, size_t size_bytes)
 {
     return sc_kernel_call(SYS_madvise, start, size_bytes, POPULATE_WRITE) == 0 &&
            register_for(mode, start, size_bytes);
 }
 
+/* Ends the registration of these pages. Linux then wakes the threads that wait for an answer, and
+ * pages missing from the page tables are mapped at their next touch. */
 static void unregister_pages(uintptr_t start, size_t size_bytes)
 {
     struct uffdio_range range = {start, size_bytes};
     call_ioctl(UFFDIO_UNREGISTER, &range);
 }
 
-/* Maps and registers wake_page, and removes it from the page tables. */
+/* Makes the page that is touched to wake the reader of userfaultfd when it is to end: registers it,
+ * and removes it from the page tables. */
 static bool make_wake_page(void)
 {
     wake_page = sc_areas_map(PAGE_BYTES);
@@ -163,7 +181,8 @@ static bool make_wake_page(void)
            sc_kernel_call(SYS_madvise, wake_page, PAGE_BYTES, DONTNEED_LOCKED) == 0;
 }
 
-/* Opens the descriptor and tries it out on wake_page. */
+/* Opens userfaultfd, and tries out on wake_page whether Linux can do what is needed. Returns the
+ * reason if it cannot. */
 static enum sc_userfaultfd_state open_and_try(void)
 {
     enum sc_userfaultfd_state opened;
@@ -173,13 +192,15 @@ static enum sc_userfaultfd_state open_and_try(void)
     return opened;
 }
 
-/* Has this process an open descriptor? A forked child's copy is for the memory of its parent. */
+/* Has this process an open userfaultfd? Not a forked child: its copy is for the memory of the
+ * parent. */
 static bool is_open(void)
 {
     return sc_userfaults_state() == SC_USERFAULTFD_OPENED && !sc_process_is_child();
 }
 
-/* Opens the descriptor, once. Threads that call this meanwhile wait for the result. */
+/* Opens userfaultfd in the first call; threads that call this meanwhile wait for the result.
+ * Returns whether it is open. */
 bool sc_userfaults_begin(void)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -192,91 +213,105 @@ bool sc_userfaults_begin(void)
     return is_open();
 }
 
+/* Returns whether the library has opened userfaultfd, or why it has not, or has lost it. */
 enum sc_userfaultfd_state sc_userfaults_state(void)
 {
     return (enum sc_userfaultfd_state)atomic_load_explicit(&state, memory_order_acquire);
 }
 
+/* Is the page registered with userfaultfd? Only pages of areas with a stripe (a lock) of their own
+ * have flags that say so. */
 static bool is_adopted(uintptr_t page)
 {
-    return sc_areas_have_stripe(page) && known_of(page) & ADOPTED;
+    return sc_areas_have_stripe(page) && flags_of(page) & ADOPTED;
 }
 
-/* Was the page touched so often that it stays with mprotect? */
-static bool is_touched(uint8_t known)
+/* Was the page touched TOUCHES_MAX times while it was protected? Then mprotect guards it for good:
+ * a touch of userfaultfd's page costs a SIGSEGV as well, and more. */
+static bool touched_often(uint8_t flags)
 {
-    return (known & TOUCHES) / ONE_TOUCH >= TOUCHES_MAX;
+    return (flags & TOUCHES) / ONE_TOUCH >= TOUCHES_MAX;
 }
 
-/* May userfaultfd guard a page with these flags? */
-static bool may_guard(uint8_t known, bool is_source)
+/* May userfaultfd guard a page with these flags? `is_source`: an operation reads it, so that it has
+ * to be registered for write-protection as well. */
+static bool may_guard(uint8_t flags, bool is_source)
 {
     uint8_t wanted = ADOPTED | (is_source ? SOURCES : 0);
-    return (known & (wanted | BY_MPROTECT | TO_MPROTECT)) == wanted && !is_touched(known);
+    return (flags & (wanted | BY_MPROTECT | TO_MPROTECT)) == wanted && !touched_often(flags);
 }
 
-/* True if userfaultfd can guard every page of the interval. */
+/* Would userfaultfd guard every page of the interval, for an operation that reads it (`is_source`)
+ * or writes it? Not from LONG bytes on, where mprotect is faster. */
 bool sc_guard_uses_userfault(uintptr_t address, size_t size_bytes, bool is_source)
 {
     uintptr_t page = address & ~(uintptr_t)(PAGE_BYTES - 1), end = address + size_bytes;
     if (!is_usable() || size_bytes >= SC_USERFAULTS_LONG_BYTES || !sc_areas_have_stripe(address) ||
         !sc_areas_have_stripe(end - 1))
         return false;
-    while (page < end && may_guard(known_of(page), is_source))
+    while (page < end && may_guard(flags_of(page), is_source))
         page += PAGE_BYTES;
     return page >= end;
 }
 
-/* True if all pages have the flag already, so that no lock is needed to set it. */
+/* Is the choice between mprotect and userfaultfd recorded already for all these pages? Then the
+ * caller need not lock their stripe to record it. While userfaultfd cannot be used, the choice is
+ * mprotect. */
 bool sc_userfaults_mechanism_is_noted(uintptr_t start, size_t size_bytes, bool by_mprotect)
 {
     uintptr_t page = start;
     by_mprotect |= !is_usable();
-    while (page - start < size_bytes && !(known_of(page) & TO_MPROTECT) == !by_mprotect)
+    while (page - start < size_bytes && !(flags_of(page) & TO_MPROTECT) == !by_mprotect)
         page += PAGE_BYTES;
     return page - start >= size_bytes;
 }
 
+/* Records for these pages that mprotect is to protect them for the latest operation, or else
+ * userfaultfd. The caller has locked their stripe. */
 void sc_userfaults_note_mechanism(uintptr_t start, size_t size_bytes, bool by_mprotect)
 {
     uint8_t noted = by_mprotect || !is_usable() ? TO_MPROTECT : 0;
     for (uintptr_t page = start; page < start + size_bytes; page += PAGE_BYTES)
-        set_known(page, (uint8_t)((known_of(page) & ~TO_MPROTECT) | noted));
+        set_flags(page, (uint8_t)((flags_of(page) & ~TO_MPROTECT) | noted));
 }
 
-static void set_all_known(uintptr_t start, size_t size_bytes, uint8_t known)
+/* Sets the flags of all these pages, of which nothing is kept. */
+static void set_all_flags(uintptr_t start, size_t size_bytes, uint8_t flags)
 {
     for (uintptr_t page = start; page < start + size_bytes; page += PAGE_BYTES)
-        set_known(page, known);
+        set_flags(page, flags);
 }
 
-/* Registers the pages with userfaultfd. The ADOPTED flag is set before, since the hook of madvise
- * reads it before and after it removes pages from the page tables. */
+/* Registers the pages with userfaultfd for minor faults. The ADOPTED flag is set before: if the
+ * program's madvise removes a page from the page tables in between, the hook has to see the flag,
+ * and to map the page again. If userfaultfd was lost meanwhile, the registration is taken back: a
+ * touch of such a page would wait for ever. */
 static bool adopt_pages(uintptr_t start, size_t size_bytes)
 {
     if (!sc_userfaults_begin())
         return false;
-    set_all_known(start, size_bytes, ADOPTED);
+    set_all_flags(start, size_bytes, ADOPTED);
     if (register_pages(REGISTER_MINOR, start, size_bytes)) {
         if (sc_userfaults_state() == SC_USERFAULTFD_OPENED)
             return true;
-        unregister_pages(start, size_bytes); /* there is no reader any more */
+        unregister_pages(start, size_bytes); /* nobody answers touches any more */
     }
-    set_all_known(start, size_bytes, 0);
+    set_all_flags(start, size_bytes, 0);
     return false;
 }
 
-/* Registers the pages unless they are. Memory that was freed and is used again has stayed
- * registered. */
+/* Registers pages of a small new allocation with userfaultfd. Not again where an earlier one was:
+ * memory that was freed has stayed registered. Large allocations (blocks) are registered only when
+ * that is of use (block_areas.h). */
 void sc_userfaults_serve(uintptr_t address, size_t size_bytes)
 {
     if (sc_areas_are_shared(address) && !is_adopted(address))
         adopt_pages(address, (size_bytes + PAGE_BYTES - 1) & ~(size_t)(PAGE_BYTES - 1));
 }
 
-/* Makes Linux map the area by small pages. A mapping that has all of a huge page is mapped as one,
- * so the first page becomes a mapping of its own, which drops the huge entry. If the program has
- * mapped memory of its own there, which cannot be registered, that loses nothing. */
+/* Makes Linux map the area by small pages, as no part of a huge page can be removed from the page
+ * tables. Linux keeps a huge page in the page tables as long as one mapping has all of it. So the
+ * first page gets another madvise value for a moment, which makes it a mapping of its own. */
 static bool make_small(uintptr_t area)
 {
     return sc_kernel_call(SYS_madvise, area, SC_AREAS_BYTES, MADV_NOHUGEPAGE) == 0 &&
@@ -284,7 +319,8 @@ static bool make_small(uintptr_t area)
            sc_kernel_call(SYS_madvise, area, PAGE_BYTES, MADV_RANDOM) == 0;
 }
 
-/* Registers the whole area after Linux was made to map it by small pages. */
+/* Registers a whole area (2 MB of a large allocation) with userfaultfd, after Linux was made to map
+ * it by small pages. Then the first page becomes part of one mapping again. */
 bool sc_userfaults_adopt_huge(uintptr_t area)
 {
     if (is_adopted(area)) /* by a thread that had the locks before */
@@ -294,7 +330,7 @@ bool sc_userfaults_adopt_huge(uintptr_t area)
     return adopted;
 }
 
-/* True if all pages of the interval are registered. */
+/* Are all pages of the interval registered with userfaultfd? */
 bool sc_userfaults_have_adopted(uintptr_t start, size_t size_bytes)
 {
     uintptr_t page = start;
@@ -303,8 +339,9 @@ bool sc_userfaults_have_adopted(uintptr_t start, size_t size_bytes)
     return page - start >= size_bytes;
 }
 
-/* Registers the pages for write-protection. Pages that mprotect protects at this moment will be
- * unprotected by mprotect. */
+/* Registers pages for write-protection, which guards them for copies that read them. Does nothing
+ * if a page is not registered at all, or Linux refuses: mprotect guards them then. Pages that
+ * mprotect protects at present stay so until mprotect unprotects them. */
 void sc_userfaults_adopt_sources(uintptr_t start, size_t size_bytes)
 {
     if (!is_usable() || !sc_userfaults_have_adopted(start, size_bytes) ||
@@ -314,30 +351,32 @@ void sc_userfaults_adopt_sources(uintptr_t start, size_t size_bytes)
         atomic_fetch_or_explicit(page_at(page), SOURCES, memory_order_relaxed);
 }
 
-/* Maps those pages again that no operation guards and that a call of the program may have removed
- * from the page tables. */
+/* Maps those registered pages again that are accessible by their flags, after a call of the program
+ * has removed some from the page tables (MADV_DONTNEED): else each touch would wait for the reader.
+ */
 void sc_userfaults_restore(uintptr_t start, size_t size_bytes)
 {
     if (!is_open())
         return;
     for (uintptr_t page = start; page < start + size_bytes; page += PAGE_BYTES)
-        if (is_adopted(page) && (known_of(page) & ACCESS) == SC_ACCESS_ALL)
+        if (is_adopted(page) && (flags_of(page) & ACCESS) == SC_ACCESS_ALL)
             map_pages_again(page, PAGE_BYTES, SC_ACCESS_ALL);
 }
 
 /* ---- the end ---- */
 
-/* Is the descriptor useless now? Changing wake_page fails only then; the failure of another call
- * may concern its range alone. */
+/* Is the descriptor useless now: closed by the program, or forbidden by a filter of system calls?
+ * Tried on wake_page, where nothing else can fail; another call may have failed for its pages. */
 static bool is_lost(void)
 {
     return write_protect(wake_page, PAGE_BYTES, false) != 0;
 }
 
-/* Checks, after a failure, whether the program has closed the descriptor, or a seccomp filter
- * forbids its use. Then userfaultfd guards nothing from now on. Touching wake_page wakes the
+/* Checks, after a failed request, whether the program has closed the descriptor, or a seccomp
+ * filter forbids its use. Then userfaultfd guards nothing from now on. Touching wake_page wakes the
  * reader, which has a descriptor of its own and lets all waiting threads continue. Under a filter
- * they continue when no descriptor is open any more. */
+ * (-EPERM, -EACCES, -ENOSYS) it cannot; they continue when no descriptor is open any more, so this
+ * one is closed. */
 static void check_failure(long result)
 {
     if (!is_lost() || !atomic_exchange(&has_reader, false))
@@ -348,14 +387,15 @@ static void check_failure(long result)
     (void)*(const volatile char *)wake_page;
 }
 
+/* Stops using userfaultfd, as no thread can read its messages: no touch waits for an answer. */
 void sc_userfaults_give_up(void)
 {
     atomic_store(&state, SC_USERFAULTFD_LOST);
     unregister_pages(sc_areas.start, sc_areas.size_bytes);
 }
 
-/* Ends userfaultfd, as the reader's last act: no page is protected by it any more, and all waiting
- * threads continue. */
+/* Ends userfaultfd, as the last act of the thread that reads it: no page is protected by it any
+ * more, and all waiting threads continue. Pages that mprotect protects stay so recorded. */
 static void end_reading(void)
 {
     atomic_store(&has_reader, false);
@@ -371,65 +411,70 @@ static void end_reading(void)
 
 /* ---- access ---- */
 
-enum way { NOTHING, BY_USERFAULT, BY_MAPPING, BY_NOTHING_NOW };
+/* How a page's access is changed: not at all, by userfaultfd, by mprotect, or by neither, which
+ * counts as refused. */
+enum way { NOTHING, BY_USERFAULT, BY_MPROTECT_CALL, REFUSED };
 
-/* Returns how the page's access is to be changed. BY_NOTHING_NOW: userfaultfd was to guard it and
- * cannot, and mprotect must not, as SIGSEGV may not be shared. */
+/* Returns how the page's access is to be changed to this one. What mprotect has protected, mprotect
+ * unprotects. REFUSED: userfaultfd was to guard the page and cannot any more (`usable` false), and
+ * mprotect must not, as the handler of SIGSEGV may not be installed. What userfaultfd protected
+ * before it was lost is accessible already. */
 static enum way way_of(uintptr_t page, enum sc_access access, bool usable)
 {
-    uint8_t known = known_of(page);
-    if (known & BY_MPROTECT || !(known & ADOPTED))
-        return BY_MAPPING;
-    enum sc_access now = known & ACCESS;
+    uint8_t flags = flags_of(page);
+    if (flags & BY_MPROTECT || !(flags & ADOPTED))
+        return BY_MPROTECT_CALL;
+    enum sc_access now = flags & ACCESS;
     if (now == access || (access == SC_ACCESS_ALL && !usable))
         return NOTHING;
     if (access == SC_ACCESS_ALL)
         return BY_USERFAULT;
-    if (!usable && !(known & TO_MPROTECT))
-        return BY_NOTHING_NOW;
-    bool is_registered = access == SC_ACCESS_NONE || known & SOURCES;
-    return !(known & TO_MPROTECT) && !is_touched(known) && is_registered ? BY_USERFAULT
-                                                                         : BY_MAPPING;
+    if (!usable && !(flags & TO_MPROTECT))
+        return REFUSED;
+    bool is_registered = access == SC_ACCESS_NONE || flags & SOURCES;
+    return !(flags & TO_MPROTECT) && !touched_often(flags) && is_registered ? BY_USERFAULT
+                                                                            : BY_MPROTECT_CALL;
 }
 
-/* Records the program's access to the pages, and whether mprotect provides it. */
-static void note(uintptr_t start, size_t size_bytes, enum sc_access access, bool by_mprotect)
+/* Records the program's access to the pages, and whether mprotect denies the rest. */
+static void note_access(uintptr_t start, size_t size_bytes, enum sc_access access, bool by_mprotect)
 {
     for (uintptr_t page = start; page < start + size_bytes; page += PAGE_BYTES) {
-        uint8_t known = known_of(page) & (uint8_t) ~(ACCESS | BY_MPROTECT);
+        uint8_t flags = flags_of(page) & (uint8_t) ~(ACCESS | BY_MPROTECT);
         bool is_denied = by_mprotect && access != SC_ACCESS_ALL;
-        set_known(page, (uint8_t)(known | access | (is_denied ? BY_MPROTECT : 0)));
+        set_flags(page, (uint8_t)(flags | access | (is_denied ? BY_MPROTECT : 0)));
     }
 }
 
-/* Changes the access by mprotect. A page that userfaultfd has protected is first protected by
- * mprotect, and then released by userfaultfd. */
-static long set_mapping(uintptr_t start, size_t size_bytes, enum sc_access access)
+/* Changes the pages' access by mprotect. Pages that userfaultfd has protected are protected by
+ * mprotect first, and only then made accessible in userfaultfd, so that no touch gets through in
+ * between. The pages have equal flags, so the first one's count for all. */
+static long set_by_mprotect(uintptr_t start, size_t size_bytes, enum sc_access access)
 {
     bool was_protected = sc_userfaults_is_protected(start);
     long result = sc_page_protection_set(start, size_bytes, access);
     if (result == 0 && was_protected)
-        result = (known_of(start) & ACCESS) == SC_ACCESS_READ
+        result = (flags_of(start) & ACCESS) == SC_ACCESS_READ
                      ? write_protect(start, size_bytes, false)
                      : map_pages_again(start, size_bytes, SC_ACCESS_ALL);
     if (result == 0)
-        note(start, size_bytes, access, true);
+        note_access(start, size_bytes, access, true);
     if (result == 0 && access != SC_ACCESS_ALL)
         sc_guarded_ranges_note(start, false);
     return result;
 }
 
-/* Unprotects pages that userfaultfd has protected. Each page that was only write-protected would
- * fault at its next store, so all are made writable together (MADV_POPULATE_WRITE). If the program
- * has removed pages from the page tables itself, that call would wait for the reader; so they are
- * recorded as accessible before. */
+/* Unprotects pages that userfaultfd has protected (`from`: the access until now). Each page that
+ * was only write-protected would fault at its next store, so all are made writable together
+ * (MADV_POPULATE_WRITE). If the program has removed some from the page tables, that call waits for
+ * the reader, who would wait for this thread's lock: so they are recorded as accessible before. */
 static long unprotect_pages(uintptr_t start, size_t size_bytes, enum sc_access from)
 {
     if (from == SC_ACCESS_NONE)
         return map_pages_again(start, size_bytes, SC_ACCESS_ALL);
     long result = write_protect(start, size_bytes, false);
     if (result == 0) {
-        note(start, size_bytes, SC_ACCESS_ALL, false);
+        note_access(start, size_bytes, SC_ACCESS_ALL, false);
         sc_kernel_call(SYS_madvise, start, size_bytes, POPULATE_WRITE);
     }
     return result;
@@ -444,8 +489,9 @@ static long make_readable(uintptr_t start, size_t size_bytes)
     return result ? result : write_protect(start, size_bytes, true);
 }
 
-/* Protects pages by userfaultfd: against all access, or only against stores. Pages that were
- * inaccessible become readable if `access` says so. */
+/* Protects pages by userfaultfd: against all access, by removing them from the page tables, or only
+ * against stores. Pages that were inaccessible (`from`) become readable if `access` says so.
+ * Returns 0 or -errno. */
 static long protect(uintptr_t start, size_t size_bytes, enum sc_access from, enum sc_access access)
 {
     if (access != SC_ACCESS_READ)
@@ -454,22 +500,23 @@ static long protect(uintptr_t start, size_t size_bytes, enum sc_access from, enu
                                   : write_protect(start, size_bytes, true);
 }
 
-/* Clears the SOURCES flags after Linux has refused to write-protect the pages: the memory was freed
- * and is used again, and is no longer registered for that. */
+/* Clears the flag that says registered for write-protection, after Linux has refused to protect the
+ * pages: the memory was freed and mapped anew, and is no longer registered for that. */
 static void forget_sources(uintptr_t start, size_t size_bytes)
 {
     for (uintptr_t page = start; page < start + size_bytes; page += PAGE_BYTES)
-        set_known(page, known_of(page) & (uint8_t)~SOURCES);
+        set_flags(page, flags_of(page) & (uint8_t)~SOURCES);
 }
 
-/* Changes the access by userfaultfd. Pages are recorded as protected before they are, and until
- * they no longer are. Pages for which Linux refuses are not guarded. */
+/* Changes the pages' access by userfaultfd; returns 0 or -errno. Pages are recorded as protected
+ * before they are, and until they no longer are, since the reader goes by the record. If Linux
+ * refuses to protect them, they are made accessible: half protected pages are of no use. */
 static long set_by_userfault(uintptr_t start, size_t size_bytes, enum sc_access access)
 {
-    enum sc_access from = known_of(start) & ACCESS;
+    enum sc_access from = flags_of(start) & ACCESS;
     long result = 0;
     if (access != SC_ACCESS_ALL) {
-        note(start, size_bytes, access, false);
+        note_access(start, size_bytes, access, false);
         result = protect(start, size_bytes, from, access);
         if (result == 0) {
             sc_guarded_ranges_note(start, true);
@@ -479,21 +526,24 @@ static long set_by_userfault(uintptr_t start, size_t size_bytes, enum sc_access 
         forget_sources(start, size_bytes);
         from = from == SC_ACCESS_ALL ? access : from;
     }
-    long let = unprotect_pages(start, size_bytes, from);
-    if (let != 0)
-        check_failure(let);
-    note(start, size_bytes, SC_ACCESS_ALL, false);
+    long unprotected = unprotect_pages(start, size_bytes, from);
+    if (unprotected != 0)
+        check_failure(unprotected);
+    note_access(start, size_bytes, SC_ACCESS_ALL, false);
     return result;
 }
 
+/* Have the two pages the same flags, so far as these decide how the access is changed? */
 static bool are_alike(uintptr_t a, uintptr_t b)
 {
     const uint8_t same = ACCESS | BY_MPROTECT | ADOPTED;
-    return (known_of(a) & same) == (known_of(b) & same);
+    return (flags_of(a) & same) == (flags_of(b) & same);
 }
 
-/* Changes runs of pages with equal flags together. In a forked child only mprotect changes
- * anything: what userfaultfd protected in the parent is accessible there. */
+/* Sets the program's access to whole pages of the library's pinned memory, each by the mechanism
+ * recorded for it; pages with equal flags are changed by one call. Returns 0, or the first failure
+ * (-errno). In a forked child mprotect changes all: what userfaultfd protected in the parent is
+ * accessible there. */
 int sc_userfaults_set(uintptr_t address, size_t size_bytes, enum sc_access access)
 {
     bool usable = is_usable();
@@ -509,28 +559,30 @@ int sc_userfaults_set(uintptr_t address, size_t size_bytes, enum sc_access acces
         long result = 0;
         if (way == BY_USERFAULT)
             result = set_by_userfault(address, next - address, access);
-        else if (way == BY_MAPPING)
-            result = set_mapping(address, next - address, access);
-        else if (way == BY_NOTHING_NOW)
+        else if (way == BY_MPROTECT_CALL)
+            result = set_by_mprotect(address, next - address, access);
+        else if (way == REFUSED)
             result = -ENODEV;
         refused = refused ? refused : result;
     }
     return (int)refused;
 }
 
+/* Protects the page again if it is recorded as protected by userfaultfd: it was mapped for a touch
+ * while another thread protected it. */
 void sc_userfaults_protect_again(uintptr_t address)
 {
     if (sc_userfaults_is_protected(address))
-        protect(address, PAGE_BYTES, SC_ACCESS_ALL, (enum sc_access)(known_of(address) & ACCESS));
+        protect(address, PAGE_BYTES, SC_ACCESS_ALL, (enum sc_access)(flags_of(address) & ACCESS));
 }
 
 /* ---- the reader ---- */
 
-/* Prepares the calling thread, which becomes the reader of touches. False: it cannot serve. With
- * its own table of file descriptors the reader keeps no file of the program open, and the program
- * cannot close its descriptor. The program may have done that before, and opened another file with
- * the same number. So changing wake_page is tried: that works with the library's descriptor only.
- */
+/* Makes the calling thread the reader, which answers touches. False: it cannot be. It gets a table
+ * of file descriptors of its own (close_range) with the userfaultfd alone: so it keeps no file of
+ * the program open, and the program cannot close its descriptor. The program may have closed it
+ * before, and opened another file with the same number. So a request for wake_page is tried: that
+ * works with the library's descriptor only. */
 bool sc_userfaults_start_reader(void)
 {
     unsigned own = (unsigned)atomic_load(&descriptor);
@@ -543,7 +595,8 @@ bool sc_userfaults_start_reader(void)
     return entered;
 }
 
-/* Waits for the next message of userfaultfd. False: there will be none. */
+/* Waits for the next message of userfaultfd. False: there will be none. The descriptor does not
+ * block (-EAGAIN), since poll also tells when it is useless. */
 static bool read_event(struct uffd_msg *message)
 {
     struct pollfd watched = {.fd = atomic_load(&descriptor), .events = POLLIN};
@@ -559,8 +612,9 @@ static bool read_event(struct uffd_msg *message)
     }
 }
 
-/* Waits for the next touch that Linux reports. False: wake_page was touched, or reading has failed,
- * and no events will come. */
+/* Waits for the next touch of a protected page that Linux reports. False: none will come, as
+ * reading has failed, or the descriptor was lost, for which another thread has touched wake_page.
+ * Then userfaultfd has been ended, and all waiting threads continue. */
 bool sc_userfaults_await(struct sc_userfaults_event *event)
 {
     struct uffd_msg message;
@@ -578,21 +632,23 @@ bool sc_userfaults_await(struct sc_userfaults_event *event)
     return false;
 }
 
+/* Is the page recorded as protected by userfaultfd now? */
 bool sc_userfaults_is_protected(uintptr_t address)
 {
-    uint8_t known = known_of(address);
-    return known & ADOPTED && !(known & BY_MPROTECT) && (known & ACCESS) != SC_ACCESS_ALL;
+    uint8_t flags = flags_of(address);
+    return flags & ADOPTED && !(flags & BY_MPROTECT) && (flags & ACCESS) != SC_ACCESS_ALL;
 }
 
-/* Maps a page for which a thread waits. A page that was touched several times is guarded by
- * mprotect afterwards (TOUCHES_MAX). */
+/* Answers a touch for which a thread waits: makes the page accessible in userfaultfd, and wakes the
+ * thread, which touches it again. `denied`: mprotect protects the page before, so that this raises
+ * SIGSEGV. Such touches are counted; after TOUCHES_MAX mprotect guards the page for good. */
 void sc_userfaults_resume_touch(uintptr_t address, bool denied)
 {
     uintptr_t page = address & ~(uintptr_t)(PAGE_BYTES - 1);
-    uint8_t known = known_of(page);
-    enum sc_access access = known & ACCESS;
+    uint8_t flags = flags_of(page);
+    enum sc_access access = flags & ACCESS;
     if (denied && sc_page_protection_set(page, PAGE_BYTES, access) == 0)
-        set_known(page, (uint8_t)((known | BY_MPROTECT) + (is_touched(known) ? 0 : ONE_TOUCH)));
+        set_flags(page, (uint8_t)((flags | BY_MPROTECT) + (touched_often(flags) ? 0 : ONE_TOUCH)));
     map_pages_again(page, PAGE_BYTES, SC_ACCESS_ALL);
     write_protect(page, PAGE_BYTES, false);
     wake_waiters(page, PAGE_BYTES);

@@ -51,15 +51,18 @@ static enum loss loss_by(int advice)
     }
 }
 
+/* A search of the interval's mappings for one that loses its pages. */
 struct loss_search {
     uintptr_t address, end;
     enum loss loss;
-    bool is_guarded; /* some pages are guarded: the program may have made them writable */
-    bool found;
+    /* some pages are protected by the guard, so Linux's access does not tell the program's */
+    bool is_guarded;
+    bool found; /* result */
 };
 
-/* Does the mapping lose its pages? A file's private pages that nobody can have changed do not
- * count. */
+/* Does the mapping lose its pages by the advice? `access` (rw-p, rw-s) and `rest` (offset, device,
+ * file) are /proc/self/maps' words. A file's private pages that nobody can have changed are read
+ * from the file again, and do not count. */
 static bool is_lost_in_mapping(const struct loss_search *search, const char *access,
                                const char *rest)
 {
@@ -69,7 +72,8 @@ static bool is_lost_in_mapping(const struct loss_search *search, const char *acc
     return search->loss & (access[3] == 'p' ? LOSES_PRIVATE : LOSES_SHARED);
 }
 
-/* A visitor of mappings: is memory of this mapping lost by the advice? True: the walk continues. */
+/* Called for each mapping of the process, in order: notes in the search whether memory of this one
+ * is lost by the advice. Returns whether the walk is to go on. */
 static bool visit_mapping(void *context, uintptr_t start, uintptr_t end, const char *access,
                           const char *rest)
 {
@@ -79,7 +83,8 @@ static bool visit_mapping(void *context, uintptr_t start, uintptr_t end, const c
     return start < search->end && !search->found;
 }
 
-/* Are any pages of the interval lost? True also if Linux does not say. */
+/* Do any pages of the interval lose their contents by the advice? True also if /proc/self/maps
+ * cannot be read. */
 static bool is_lost(const void *address, size_t size_bytes, enum loss loss)
 {
     uintptr_t start = (uintptr_t)address;
@@ -88,8 +93,10 @@ static bool is_lost(const void *address, size_t size_bytes, enum loss loss)
     return !sc_mappings_each(visit_mapping, &search) || search.found;
 }
 
-/* Reports and waits for what is in flight on pages that lose their contents. Allocators give this
- * advice all the time, so the cheap checks come first. */
+/* Called before advice of madvise by which pages may lose their contents: reports operations in
+ * flight on these pages, waits for them in mode=fix, and stops watching the pages, as the driver
+ * goes on using the old ones. Does nothing for other advice, nor if Linux will refuse the call.
+ * Allocators give such advice all the time, so the cheap checks come first. */
 void sc_advice_before(const void *address, size_t size_bytes, int advice,
                       const struct sc_culprit *culprit)
 {
@@ -104,8 +111,8 @@ void sc_advice_before(const void *address, size_t size_bytes, int advice,
 
 /* ---- process_madvise ---- */
 
-/* Does the process descriptor stand for this process? Two numbers stand for the caller. For a
- * descriptor /proc/self/fdinfo says "Pid:\tN". */
+/* Does the process descriptor (of pidfd_open) stand for this process? Two numbers stand for the
+ * caller. For a descriptor /proc/self/fdinfo says "Pid:\tN". */
 static bool is_own_process(int process)
 {
     if (process == OWN_THREAD || process == OWN_PROCESS)
@@ -115,7 +122,8 @@ static bool is_own_process(int process)
     return sc_file_number(path.bytes, "\nPid:") == (uint64_t)getpid();
 }
 
-/* Calls sc_advice_before for each piece. */
+/* Prepares each piece of memory of a process_madvise for the advice (sc_advice_before). If the list
+ * cannot be read, Linux will refuse the call. */
 static void prepare_each(const struct iovec *pieces, size_t count, int advice,
                          const struct sc_culprit *culprit)
 {
@@ -129,10 +137,12 @@ static void prepare_each(const struct iovec *pieces, size_t count, int advice,
     }
 }
 
-/* The function is the system call and nothing else; the C library may lack it. Linux 6.13 and later
- * takes any advice for the process itself. */
 SC_EXPORT ssize_t process_madvise(int process, const struct iovec *pieces, size_t count, int advice,
                                   unsigned flags);
+/* The hook of process_madvise. That is the system call and nothing else, which is made here, as
+ * older C libraries lack the function. Linux 6.13 and later takes advice by which pages are lost,
+ * but only for the process itself. Calls that Linux refuses (flags, too many pieces) need no
+ * preparation. */
 SC_EXPORT ssize_t process_madvise(int process, const struct iovec *pieces, size_t count, int advice,
                                   unsigned flags)
 {

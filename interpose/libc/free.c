@@ -42,22 +42,24 @@
 #include "track/track_ranges.h"
 #include "track/track_views.h"
 
-/* The block's length if the allocator has no function for it: what is in use from its first byte
- * on. */
+/* Returns a block's size if the allocator has no function for that: as much as is registered with
+ * the driver from its first byte on; else 1, by which operations that use the first byte are found.
+ */
 static __attribute__((noinline)) size_t bytes_in_use(void *block)
 {
     struct sc_range_info range = sc_track_find_range(&sc_track, (uintptr_t)block);
     return range.range ? range.address + range.size_bytes - (uintptr_t)block : 1;
 }
 
+/* Returns how many bytes the allocator's block has, so that operations anywhere on it are found. */
 static inline size_t block_bytes(void *block)
 {
     size_t (*ask)(void *) = atomic_load_explicit(&sc_allocator.usable_size, memory_order_relaxed);
     return sc_likely(ask != NULL) ? ask(block) : bytes_in_use(block);
 }
 
-/* Defers the free of a block that operations may be using. True: the free is deferred, and the
- * caller must not free. */
+/* Called before a block is freed that operations in flight may use: reports those, and in mode=fix
+ * defers the free until they are complete. True: it is deferred, and the caller must not free. */
 static __attribute__((noinline)) bool defer_free(void *block, size_t size_bytes,
                                                  const struct sc_culprit *culprit)
 {
@@ -75,29 +77,35 @@ static __attribute__((noinline)) bool defer_free(void *block, size_t size_bytes,
     return sc_deallocation_handle(&request, SC_HAZARD_CODE_COUNT, culprit);
 }
 
+/* Is anything in flight on memory that the C library could take away? One load, the only cost of
+ * most frees. */
 static inline bool is_watching(void)
 {
     return sc_unlikely(sc_track_watches_libc(&sc_track));
 }
 
-/* Defers the free if the block is in flight. Not within a call of the library's own. */
-static __attribute__((noinline)) bool may_be_deferred(void *block, size_t size_bytes, void *site)
+/* Defers the free of a block that operations in flight may use; returns whether it did. Not while
+ * hooks only pass calls on, nor within a call that the library makes for itself: its own blocks. */
+static __attribute__((noinline)) bool defer_by_program(void *block, size_t size_bytes, void *site)
 {
     return sc_active() && !sc_is_inside() &&
            defer_free(block, size_bytes, &(struct sc_culprit){"free", site, NULL});
 }
 
-/* Frees a block, unless operations in flight use it. Most blocks pass the check of the index, which
- * comes first. Not inline, so that free saves no register. */
+/* Frees a block while something is in flight, unless operations in flight use the block. Most
+ * blocks pass the check of the index, which comes first. Not inline, so that free saves no
+ * register. */
 static __attribute__((noinline)) void free_watched(void *block, void *site)
 {
     size_t size_bytes = block_bytes(block);
     if (sc_unlikely(sc_track_heap_may_have(&sc_track, (uintptr_t)block, size_bytes)) &&
-        may_be_deferred(block, size_bytes, site))
+        defer_by_program(block, size_bytes, site))
         return;
     sc_real_libc_free(block);
 }
 
+/* The hook of free: one load and a jump unless something is in flight on memory that free could
+ * take away. */
 SC_EXPORT void free(void *block)
 {
     if (is_watching() && block)
@@ -106,7 +114,8 @@ SC_EXPORT void free(void *block)
         sc_real_libc_free(block);
 }
 
-/* Waits for what is in flight on the memory, as part of the culprit's call. */
+/* Reports what is in flight on the memory, which the culprit's call (realloc) is about to take
+ * away, and in mode=fix waits for it. */
 static void stall_for(uintptr_t address, size_t size_bytes, const struct sc_culprit *culprit)
 {
     SC_DEALLOCATION request = {
@@ -118,7 +127,8 @@ static void stall_for(uintptr_t address, size_t size_bytes, const struct sc_culp
     sc_deallocation_handle(&request, SC_HAZARD_CODE_COUNT, culprit);
 }
 
-/* Is the memory in use: in flight, or named by a graph? */
+/* Is the memory in use: by operations in flight, which are stored in `found`, or named by a graph,
+ * whose later launches will use it? */
 static bool is_used(uintptr_t address, size_t size_bytes, struct sc_ops *found)
 {
     SC_TRACK_SCOPE(track);
@@ -126,8 +136,11 @@ static bool is_used(uintptr_t address, size_t size_bytes, struct sc_ops *found)
     return found->count != 0 || sc_graphs_name_memory(track.graphs, address, size_bytes);
 }
 
-/* Moves a block that operations in flight still read. False: nothing is in flight, or the block
- * cannot be moved and the wait is over; the caller makes the real call. */
+/* realloc of a block that is in use: in mode=fix moves it at once to a new one (*moved), and defers
+ * the free of the old one, which operations in flight still read. False: the block is not in use,
+ * or cannot be moved, and was waited for; the caller makes the real call. It cannot be if
+ * operations write to it, since the new block would lack what they write, or if its size is not
+ * known. */
 static bool realloc_by_moving(void *block, size_t new_bytes, const struct sc_culprit *culprit,
                               void **moved)
 {
@@ -159,12 +172,15 @@ static bool realloc_by_moving(void *block, size_t new_bytes, const struct sc_cul
     return true;
 }
 
+/* May the program's realloc take away memory that operations in flight use? Not while hooks only
+ * pass calls on, nor within a call that the library makes for itself. */
 static inline bool must_watch_realloc(void)
 {
     return is_watching() && sc_active() && !sc_is_inside();
 }
 
-/* Defers the free of a block until no operation in flight uses it. False: it may be freed now. */
+/* Defers the free of a block (by realloc) until no operation in flight uses it. False: none does,
+ * or the free cannot be deferred: it may be freed now. */
 static bool defer_if_near(void *block, const struct sc_culprit *culprit)
 {
     SC_KEEP_ERRNO();
@@ -173,15 +189,17 @@ static bool defer_if_near(void *block, const struct sc_culprit *culprit)
            defer_free(block, size_bytes, culprit);
 }
 
-/* realloc(block, 0), which frees. A deferred free answers as glibc does: NULL, with errno
- * unchanged. */
+/* realloc(block, 0), which frees the block, as in glibc. If operations in flight use it, the free
+ * is deferred, and the answer is glibc's: NULL, with errno unchanged. */
 static void *free_by_realloc(void *block, const struct sc_culprit *culprit)
 {
     return defer_if_near(block, culprit) ? NULL : sc_real_libc_realloc(block, 0);
 }
 
-/* realloc of a block that may be in flight. If the allocator moves the block, its old place is
- * recorded as freed for graphs that name it. */
+/* realloc while something is in flight on memory that the C library could take away. If the
+ * allocator moves the block, graphs that name its old place learn that it is freed: their later
+ * launches are reported. Who freed it (`by`) is noted before, as the stack is unwound for that.
+ * `api`, `site`: the program's call. */
 static void *realloc_watched(void *block, size_t size_bytes, const char *api, void *site)
 {
     struct sc_culprit culprit = {api, site, NULL};
@@ -201,6 +219,8 @@ static void *realloc_watched(void *block, size_t size_bytes, const char *api, vo
     return moved;
 }
 
+/* The hook of realloc: one load and a jump unless something is in flight on memory that the C
+ * library could take away. */
 SC_EXPORT void *realloc(void *block, size_t size_bytes)
 {
     if (must_watch_realloc() && block)
@@ -208,6 +228,7 @@ SC_EXPORT void *realloc(void *block, size_t size_bytes)
     return sc_real_libc_realloc(block, size_bytes);
 }
 
+/* The hook of reallocarray, of which older C libraries have none: realloc of so many bytes. */
 SC_EXPORT void *reallocarray(void *block, size_t count, size_t size_bytes)
 {
     size_t bytes;

@@ -17,15 +17,17 @@
 
 typedef int kill_function(pid_t pid, int number);
 
-/* Is it a signal by which people end a process, unless the process handles it? */
+/* Is it a signal by which a process is usually ended, unless it handles the signal? */
 static bool is_to_end(int number)
 {
     return number == SIGTERM || number == SIGKILL || number == SIGINT || number == SIGHUP ||
            number == SIGQUIT || number == SIGABRT;
 }
 
-/* Records that the process is about to be killed: after the signal its start time may not be known.
- * A process group is recorded by its leader. */
+/* Tells `safecopy run` that this process is about to kill another one, whose report will have no
+ * end. Before the signal, as afterwards the other's start time, by which it is known, may be gone.
+ * Not for signals to itself, to its own group (0) or to all processes (-1). Another group is
+ * recorded by its leader. */
 static void note_killed(pid_t pid, int number)
 {
     if (!sc_roll_is_there() || !is_to_end(number) || pid == 0 || pid == -1 || pid == getpid())
@@ -33,12 +35,14 @@ static void note_killed(pid_t pid, int number)
     sc_roll_note_killed(pid < 0 ? -pid : pid);
 }
 
+/* The hook of kill. */
 SC_EXPORT int kill(pid_t pid, int number)
 {
     note_killed(pid, number);
     return SC_NEXT(kill_function *, "kill")(pid, number);
 }
 
+/* The hook of killpg, which signals a group of processes. */
 SC_EXPORT int killpg(pid_t group, int number)
 {
     note_killed(group, number);

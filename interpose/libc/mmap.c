@@ -41,16 +41,16 @@ typedef void *mmap_function(void *address, size_t size_bytes, int protection, in
 
 #define REAL(name) SC_NEXT(name##_function *, #name)
 
-/* Makes the call, and repeats it if it failed because the process has no mappings left, and the
- * guard could free some. */
+/* Makes the call, and repeats it once if it has failed because the process has no mappings left,
+ * and the guard could free some, which its protected pages cost. */
 #define WITH_ROOM(call)                                                                            \
     ({                                                                                             \
         __typeof__(call) result_ = (call);                                                         \
         (intptr_t) result_ == -1 && sc_guard_makes_room() ? (call) : result_;                      \
     })
 
-/* Is there nothing to do? So it is before CUDA is used, with mode=off, and in a forked child, where
- * nothing is in flight, guarded or known. */
+/* Have these hooks nothing to do but pass the call on: before CUDA is used, with mode=off, and in a
+ * forked child, once no page is guarded? */
 static bool is_idle(void)
 {
     return sc_unlikely(!sc_active()) && !sc_guard_has(NULL, SIZE_MAX);
@@ -58,8 +58,9 @@ static bool is_idle(void)
 
 /* ---- munmap ---- */
 
-/* Reports what is in flight on pages that are about to be unmapped. True: the reaper will unmap
- * them. */
+/* Reports operations in flight on pages that are about to be unmapped (SC104), and in mode=fix
+ * defers the call until they are complete. True: it is deferred, and the library's thread makes it
+ * (the reaper). */
 static bool unmap_is_deferred(void *address, size_t size_bytes, const struct sc_culprit *culprit)
 {
     SC_DEALLOCATION request = {
@@ -72,7 +73,10 @@ static bool unmap_is_deferred(void *address, size_t size_bytes, const struct sc_
     return sc_deallocation_handle(&request, SC104, culprit);
 }
 
-/* Called before munmap. True: the call must not be made now, and counts as successful. */
+/* Called before munmap. Reports operations in flight there, and in mode=fix defers the call: true:
+ * it must not be made now, and counts as successful. Otherwise memory that the driver knows is no
+ * longer guarded, nor read for snapshots: other pages may lie there next. Does nothing if Linux
+ * will refuse the call. */
 bool sc_mmap_unmap(void *address, size_t size_bytes, void *site)
 {
     if (is_idle())
@@ -90,6 +94,7 @@ bool sc_mmap_unmap(void *address, size_t size_bytes, void *site)
     return false;
 }
 
+/* The hook of munmap. The call counts as successful if it is made later, by the library. */
 SC_EXPORT int munmap(void *address, size_t size_bytes)
 {
     if (sc_mmap_unmap(address, size_bytes, SC_SITE()))
@@ -99,13 +104,14 @@ SC_EXPORT int munmap(void *address, size_t size_bytes)
 
 /* ---- mremap ---- */
 
+/* The arguments of an mremap. */
 struct remapping {
     char *address, *target;      /* `target` is used with MREMAP_FIXED only */
     size_t old_bytes, new_bytes; /* whole pages; 0 old bytes: the pages are mapped a second time */
     int flags;
 };
 
-/* Would Linux accept the call? */
+/* Would Linux accept this mremap? If not, it changes nothing, and nothing need be waited for. */
 static bool check_remap(const struct remapping *remapping)
 {
     const int known = MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP;
@@ -122,9 +128,10 @@ static bool check_remap(const struct remapping *remapping)
             (remapping->target >= end || target_end <= remapping->address));
 }
 
-/* Does what must happen before mremap. Whether a growing mapping moves is Linux's choice, so one
- * that may move counts as moved. Linux grows a mapping in place only if it is a single one, and
- * protected pages would split it. */
+/* Reports and waits for operations in memory that mremap is about to take away: all of it if it may
+ * move (whether a growing mapping moves is Linux's choice), its end if it shrinks, and what lies at
+ * a fixed target. If it grows in place it must be a single mapping for Linux, and protected pages
+ * would split it: so nothing there is guarded any more. */
 static void before_mremap(const struct remapping *remapping, const struct sc_culprit *culprit)
 {
     char *address = remapping->address;
@@ -142,7 +149,8 @@ static void before_mremap(const struct remapping *remapping, const struct sc_cul
         sc_losses_settle(remapping->target, new_bytes, culprit);
 }
 
-/* Called before mremap, which may remove pages at the old and at the new address. */
+/* Called before mremap, by which pages at the old and at the new address may go: reports and waits
+ * for operations there. Does nothing if Linux will refuse the call. */
 void sc_mmap_remap(void *address, size_t old_bytes, size_t new_bytes, int flags, void *target,
                    void *site)
 {
@@ -154,6 +162,8 @@ void sc_mmap_remap(void *address, size_t old_bytes, size_t new_bytes, int flags,
         before_mremap(&remapping, &(struct sc_culprit){"mremap", site, NULL});
 }
 
+/* The hook of mremap, which reports and waits before the call. `target` is passed with two flags.
+ */
 SC_EXPORT void *mremap(void *address, size_t old_bytes, size_t new_bytes, int flags, ...)
 {
     va_list arguments;
@@ -166,7 +176,8 @@ SC_EXPORT void *mremap(void *address, size_t old_bytes, size_t new_bytes, int fl
 
 /* ---- mmap ---- */
 
-/* Called before mmap at a fixed address, which replaces what lies there. */
+/* Called before mmap. At a fixed address (MAP_FIXED) that replaces what lies there, so operations
+ * in flight there are reported and waited for. MAP_FIXED_NOREPLACE replaces nothing. */
 void sc_mmap_map(void *address, size_t size_bytes, int flags, void *site)
 {
     if (is_idle())
@@ -178,6 +189,7 @@ void sc_mmap_map(void *address, size_t size_bytes, int flags, void *site)
     sc_losses_settle(address, whole, &(struct sc_culprit){"mmap", site, NULL});
 }
 
+/* What the hooks of mmap and mmap64 do, whose arguments are the same on 64-bit machines. */
 static void *map_as_hook(void *address, size_t size_bytes, int protection, int flags, int fd,
                          off64_t offset, void *site)
 {
@@ -185,12 +197,14 @@ static void *map_as_hook(void *address, size_t size_bytes, int protection, int f
     return WITH_ROOM(REAL(mmap)(address, size_bytes, protection, flags, fd, offset));
 }
 
+/* The hook of mmap, which may replace memory in flight (MAP_FIXED). */
 SC_EXPORT void *mmap(void *address, size_t size_bytes, int protection, int flags, int fd,
                      off_t offset)
 {
     return map_as_hook(address, size_bytes, protection, flags, fd, offset, SC_SITE());
 }
 
+/* The hook of mmap64, mmap's name for large files. */
 SC_EXPORT void *mmap64(void *address, size_t size_bytes, int protection, int flags, int fd,
                        off64_t offset)
 {
@@ -199,19 +213,24 @@ SC_EXPORT void *mmap64(void *address, size_t size_bytes, int protection, int fla
 
 /* ---- mprotect ---- */
 
+/* Does the operation use pageable memory? The driver itself reads or writes that, and would fail
+ * without access; of registered memory the device has the pages. */
 static bool is_pageable(const struct sc_op_info *op)
 {
     return op->kind == SC_PAGEABLE;
 }
 
+/* Does the operation write pageable memory, so that it would fail on read-only pages? */
 static bool is_written_pageable(const struct sc_op_info *op)
 {
     return op->kind == SC_PAGEABLE && sc_direction_writes_host(op->direction);
 }
 
-/* Called before mprotect: reports and waits for operations that the change would harm. Removing
- * access harms copies of pageable memory: without PROT_READ all of them, without PROT_WRITE those
- * that write. A writable page is readable, too. */
+/* Called before mprotect or pkey_mprotect (`api`): reports and waits for operations that the change
+ * would harm. Removing access harms copies of pageable memory: without PROT_READ all of them,
+ * without PROT_WRITE those that write. (A writable page is readable, too.) Then ends the guard
+ * there, which would change the access again; sources are read by a system call from now on, since
+ * the program may have no access. */
 void sc_mmap_protect(const char *api, void *address, size_t size_bytes, int protection, void *site)
 {
     if (is_idle())
@@ -235,12 +254,14 @@ void sc_mmap_seal(void *address, size_t size_bytes)
         sc_losses_stop_watching(address, whole, SC_SNAPSHOTS_PLAIN);
 }
 
+/* The hook of mprotect, which may take away access that a copy needs. */
 SC_EXPORT int mprotect(void *address, size_t size_bytes, int protection)
 {
     sc_mmap_protect("mprotect", address, size_bytes, protection, SC_SITE());
     return WITH_ROOM(REAL(mprotect)(address, size_bytes, protection));
 }
 
+/* The hook of pkey_mprotect, which may take away access that a copy needs. */
 SC_EXPORT int pkey_mprotect(void *address, size_t size_bytes, int protection, int key)
 {
     sc_mmap_protect("pkey_mprotect", address, size_bytes, protection, SC_SITE());

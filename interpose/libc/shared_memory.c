@@ -45,16 +45,17 @@ struct attached {
     char file[FILE_BYTES]; /* device, inode and path, which all of them share */
 };
 
-/* Is it the file of a segment? Its path begins where no program can have put a file. */
+/* Is it the file of a shared memory segment, as /proc/self/maps names it? Its path begins with
+ * /SYSV, where no program can have put a file. */
 static bool is_segment(const char *file)
 {
     const char *path = strchr(file, '/');
     return path && strncmp(path, "/SYSV", 5) == 0;
 }
 
-/* A visitor of mappings: chooses those that Linux's shmdt would detach. A mapping counts if its
- * offset in the segment equals its distance from the address. The first one shows which segment it
- * is. */
+/* Called for each mapping of the process, in order: chooses those that Linux's shmdt would detach,
+ * and extends `attached` to them. A mapping counts if its offset in the segment equals its distance
+ * from the address. The first one shows which segment it is. Returns true: the walk goes on. */
 static bool note_mapping(void *context, uintptr_t start, uintptr_t end, const char *access,
                          const char *rest)
 {
@@ -74,8 +75,8 @@ static bool note_mapping(void *context, uintptr_t start, uintptr_t end, const ch
     return true;
 }
 
-/* Finds the mappings of the segment at the address. If /proc/self/maps cannot be opened, takes the
- * memory registered there for all of it. */
+/* Finds which memory shmdt of this address would unmap; empty if no segment is attached there. If
+ * /proc/self/maps cannot be opened, takes the memory registered there for all of it. */
 static struct attached find_attached(const void *address)
 {
     struct attached attached = {.address = (uintptr_t)address};
@@ -87,7 +88,8 @@ static struct attached find_attached(const void *address)
     return attached;
 }
 
-/* Reports and waits for what is in flight in the segment, before shmdt. */
+/* Called before shmdt: reports operations in flight in the segment, and waits for them in mode=fix.
+ * Does nothing if Linux will refuse the call. */
 static void before_detaching(const void *address, const struct sc_culprit *culprit)
 {
     if (!sc_losses_are_pages(address, 0))
@@ -102,6 +104,8 @@ static void before_detaching(const void *address, const struct sc_culprit *culpr
         sc_deallocation_note_for_graphs(attached.start, size_bytes, /*unregistered*/ true, culprit);
 }
 
+/* The hook of shmdt, which unmaps a segment: reports and waits before, if anything is in flight or
+ * registered. */
 SC_EXPORT int shmdt(const void *address)
 {
     if (sc_losses_are_watched())
@@ -111,7 +115,8 @@ SC_EXPORT int shmdt(const void *address)
 
 /* ---- shmat ---- */
 
-/* Returns the segment's size in whole pages; 0: Linux would not attach it. */
+/* Returns the segment's size in whole pages; 0: its size cannot be had, so Linux would not attach
+ * it either. */
 static size_t segment_bytes(int segment)
 {
     int saved = errno;
@@ -121,8 +126,9 @@ static size_t segment_bytes(int segment)
     return sc_losses_whole_pages(size_bytes);
 }
 
-/* Does what must happen before shmat with SHM_REMAP, which replaces whatever lies at the address,
- * as mmap(MAP_FIXED) does. */
+/* Called before shmat with SHM_REMAP, which replaces whatever lies at the address, as
+ * mmap(MAP_FIXED) does: reports and waits for operations in flight there. Without an address (0)
+ * Linux refuses. */
 static void before_attaching(int segment, const void *address, int flags,
                              const struct sc_culprit *culprit)
 {
@@ -149,6 +155,7 @@ static void after_attaching(int segment, const void *place)
     sc_losses_stop_watching(place, size_bytes, SC_SNAPSHOTS_NONE);
 }
 
+/* The hook of shmat, which maps a segment, with SHM_REMAP in place of what lies there. */
 SC_EXPORT void *shmat(int segment, const void *address, int flags)
 {
     if ((flags & SHM_REMAP) && sc_losses_are_watched())

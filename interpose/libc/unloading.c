@@ -60,11 +60,12 @@ enum { MODULES_MAX = 16 };
 typedef int dlclose_function(void *handle);
 typedef void finalize_function(void *handle);
 
+/* A loaded module (shared object) that a dlclose may unmap. */
 struct module {
-    uintptr_t start, end; /* of its pages */
-    uintptr_t dynamic;    /* the address of its dynamic section, as in the loader's record */
-    bool waited;          /* what was in flight there was checked, and then waited for */
-    struct sc_decided decided;
+    uintptr_t start, end;      /* of its pages */
+    uintptr_t dynamic;         /* the address of its dynamic section, as in the loader's record */
+    bool waited;               /* what was in flight there was judged, and then waited for */
+    struct sc_decided decided; /* ... with these verdicts */
 };
 
 /* Modules in which something is in flight or registered, as many as there is room for. */
@@ -73,10 +74,10 @@ struct modules {
     struct module list[MODULES_MAX];
 };
 
-/* The modules of the innermost dlclose under way on this thread. */
+/* The modules in use of the innermost dlclose under way on this thread; NULL: none is. */
 static __thread struct modules *closing;
 
-/* Finds the addresses of a loaded module. */
+/* Returns where a loaded module lies, and its dynamic section, which identifies it. */
 static struct module describe_module(const struct dl_phdr_info *info)
 {
     const struct sc_object_range range = sc_object_range_in(info);
@@ -87,8 +88,9 @@ static struct module describe_module(const struct dl_phdr_info *info)
     return module;
 }
 
-/* A visitor of objects: adds a module in which operations are in flight. The program itself has no
- * name, and is never closed. */
+/* Called for each loaded module, before dlclose: adds it to the list if operations are in flight in
+ * its memory. The program itself has no name, and is never closed. Returns 0: the next one follows.
+ */
 static int add_if_used(struct dl_phdr_info *info, size_t size, void *context)
 {
     struct modules *modules = context;
@@ -102,7 +104,8 @@ static int add_if_used(struct dl_phdr_info *info, size_t size, void *context)
     return 0;
 }
 
-/* A visitor of objects: searches for the same module. */
+/* Called for each loaded module: is it the one sought? If so, says so by clearing sought->dynamic,
+ * and returns 1, which ends the search. */
 static int find_same(struct dl_phdr_info *info, size_t size, void *context)
 {
     struct module *sought = context;
@@ -114,8 +117,8 @@ static int find_same(struct dl_phdr_info *info, size_t size, void *context)
     return found;
 }
 
-/* Is the module no longer among the loaded ones? The visit clears `dynamic` if it finds the same
- * one. */
+/* Has the dlclose unmapped the module? Only the loader knows, so its present modules are searched
+ * for one at the same place. */
 static bool is_gone(const struct module *module)
 {
     struct module sought = {.start = module->start, .dynamic = module->dynamic};
@@ -123,8 +126,8 @@ static bool is_gone(const struct module *module)
     return sought.dynamic != 0;
 }
 
-/* Is the handle the module's? A handle is the loader's record of the module; a wrong one may be no
- * address, so it is read with care. */
+/* Is the handle, which the program passes to dlclose, the module's? A handle is the address of the
+ * loader's record of the module; a wrong one may be no address, so it is read with care. */
 static bool is_of_handle(const struct module *module, const void *handle)
 {
     struct link_map map;
@@ -142,7 +145,8 @@ static struct sc_deallocation deallocation_of(const struct module *module)
     };
 }
 
-/* Does the loader run code of the module before it unmaps it? */
+/* Does the loader run code of the module (destructors) before it unmaps it? They may wait for the
+ * copies. */
 static bool has_destructors(const struct module *module)
 {
     const ElfW(Dyn) *entry = (const void *)module->dynamic;
@@ -152,8 +156,8 @@ static bool has_destructors(const struct module *module)
     return entry && entry->d_tag != DT_NULL;
 }
 
-/* Waits for operations in the module beyond those that were found, by the reaper: a search finds
- * only a limited number. */
+/* Waits for all operations in the module, by the library's thread (the reaper): a search finds only
+ * a limited number, and there were more. */
 static void wait_for_rest(const struct module *module)
 {
     SC_DEALLOCATION request = deallocation_of(module);
@@ -163,8 +167,9 @@ static void wait_for_rest(const struct module *module)
     sc_deallocation_finish(&request, "dlclose");
 }
 
-/* Waits for the operations. Returns whether any was incomplete. This thread queries the device
- * itself: the reaper would need the loader's lock to report, which is held here. */
+/* Waits until the operations are complete, at most stall_limit. Returns whether any was not. This
+ * thread queries the device itself, and not the reaper (the library's thread), which would need the
+ * loader's lock to report: that is held here. */
 static bool await_all(const struct sc_ops *ops)
 {
     uint64_t deadline_ns = sc_now_ns() + sc_options.stall_limit_ns;
@@ -181,8 +186,9 @@ static bool await_all(const struct sc_ops *ops)
     return waited;
 }
 
-/* Decides on hazards of what is in flight in the module, and then waits for it: after the wait
- * everything is complete. */
+/* Finds what is in flight in the module, which may be about to be unmapped, decides which of it are
+ * hazards, and then waits for it. The verdicts are kept: after the wait everything is complete, and
+ * only after dlclose is it known whether the module is gone. Done once for a module. */
 static __attribute__((noinline)) void check_and_wait(struct module *module)
 {
     SC_CARRY();
@@ -200,7 +206,9 @@ static __attribute__((noinline)) void check_and_wait(struct module *module)
         wait_for_rest(module);
 }
 
-/* Reports what was in flight in a module that is gone. */
+/* Called after a dlclose that has unmapped the module: reports what was in flight in its memory,
+ * with the verdicts found before the wait, if there was one. Graphs that name the memory learn that
+ * it is gone, and nothing there is watched any more. */
 static void after_unmapping(const struct module *module, const struct sc_culprit *culprit)
 {
     SC_DEALLOCATION request = deallocation_of(module);
@@ -214,8 +222,8 @@ static void after_unmapping(const struct module *module, const struct sc_culprit
     sc_losses_stop_watching((const void *)module->start, buffer.size_bytes, SC_SNAPSHOTS_NONE);
 }
 
-/* Unprotects pages of the modules: pages that the loader unmaps may belong to other memory when it
- * returns. */
+/* Unprotects the modules' pages before dlclose: what the loader unmaps may be other memory when it
+ * returns, which must not be unprotected then. */
 static void unprotect_pages(const struct modules *modules)
 {
     for (unsigned i = 0; i < modules->count; i++) {
@@ -224,8 +232,8 @@ static void unprotect_pages(const struct modules *modules)
     }
 }
 
-/* Waits, before dlclose and in mode=fix, for what is in flight in the module, unless its
- * destructors may still do so themselves. */
+/* Called before dlclose: in mode=fix waits for what is in flight in the module of this handle, if
+ * it has no destructors, in which it could wait itself. */
 static void wait_for_closed(struct modules *modules, const void *handle)
 {
     for (unsigned i = 0; i < modules->count; i++)
@@ -234,8 +242,10 @@ static void wait_for_closed(struct modules *modules, const void *handle)
             check_and_wait(&modules->list[i]);
 }
 
-/* Calls dlclose, and reports for each module that is gone after it what was in flight in its
- * memory. */
+/* Makes a dlclose while something is in flight or registered. Before it, finds the modules with
+ * operations in flight; after it, reports what was in flight in those that are gone. `closing`
+ * tells the hook of __cxa_finalize, which the modules' destructors call, which they are; a
+ * destructor may close a module itself (`outer`). */
 static __attribute__((noinline)) int close_watched(void *handle, const struct sc_culprit *culprit)
 {
     struct modules modules = {.count = 0};
@@ -258,7 +268,8 @@ static __attribute__((noinline)) int close_watched(void *handle, const struct sc
 
 enum { OBJECTS_MAX = 2048, NAMES_BYTES = 256 << 10 };
 
-/* The objects that were loaded before the call. */
+/* The modules that were loaded before a dlclose, with their names, which reports need for addresses
+ * in a module that is gone. */
 struct objects {
     unsigned count;
     size_t used;
@@ -270,8 +281,8 @@ struct objects {
     char names[NAMES_BYTES];
 };
 
-/* Records an object that is loaded before dlclose; the main program, which has no name, is left
- * out. */
+/* Called for each loaded module, before dlclose: records its place and name. The main program,
+ * which has no name and is never closed, is left out, as is what finds no room. */
 static int add_object(struct dl_phdr_info *info, size_t size, void *context)
 {
     struct objects *objects = context;
@@ -287,7 +298,7 @@ static int add_object(struct dl_phdr_info *info, size_t size, void *context)
     return 0;
 }
 
-/* Clears the record of an object that is still loaded after dlclose. */
+/* Called for each loaded module, after dlclose: clears its record, as it is still there. */
 static int drop_object(struct dl_phdr_info *info, size_t size, void *context)
 {
     struct objects *objects = context;
@@ -299,7 +310,8 @@ static int drop_object(struct dl_phdr_info *info, size_t size, void *context)
     return 0;
 }
 
-/* Records the name and range of each object that dlclose has unloaded, for later reports. */
+/* Records the name and place of each module that dlclose has unmapped: later reports may have
+ * stacks with addresses there. */
 static void name_closed(struct objects *objects)
 {
     sc_objects_visit(drop_object, objects);
@@ -309,6 +321,9 @@ static void name_closed(struct objects *objects)
                                    objects->list[i].end);
 }
 
+/* Called when the destructors of the module at the address have run, within a dlclose: what is in
+ * flight in the module now is not waited for by the program, so in mode=fix it is waited for here.
+ */
 static void destructors_ended(struct modules *modules, uintptr_t address)
 {
     for (unsigned i = 0; sc_options.mode == SC_MODE_FIX && i < modules->count; i++)
@@ -316,8 +331,10 @@ static void destructors_ended(struct modules *modules, uintptr_t address)
             check_and_wait(&modules->list[i]);
 }
 
-/* `handle` lies in the module whose destructors end; NULL stands for all modules. */
 SC_EXPORT void __cxa_finalize(void *handle);
+/* The hook of __cxa_finalize, which each module calls at the end of its destructors. `handle` lies
+ * in that module; NULL stands for all modules (the process ends). Within a dlclose of this thread,
+ * what is in flight in the module is waited for now. */
 SC_EXPORT void __cxa_finalize(void *handle)
 {
     SC_NEXT(finalize_function *, "__cxa_finalize")(handle);
@@ -325,6 +342,9 @@ SC_EXPORT void __cxa_finalize(void *handle)
         destructors_ended(closing, (uintptr_t)handle);
 }
 
+/* The hook of dlclose: waits for or reports what is in flight in a module that goes, and records
+ * the names of modules that are gone. Caches of stacks and of Python's code learn that code may be
+ * gone. */
 SC_EXPORT int dlclose(void *handle)
 {
     int result;

@@ -37,15 +37,16 @@ enum sc_snapshots;
 struct sc_culprit;
 struct sc_op_info;
 
-/* Rounds the size up to whole pages, as Linux does. A size that cannot be rounded is returned
+/* Rounds the size up to whole pages, as Linux does. A size that would overflow is returned
  * unchanged, and Linux refuses it. */
 size_t sc_losses_whole_pages(size_t size_bytes);
 
-/* Does the interval start on a page, and lie where a process can have memory? It may be empty. */
+/* Returns true if the interval, which may be empty, starts on a page and lies where a process can
+ * have memory. If not, Linux refuses the call, and the hook only passes it on. */
 bool sc_losses_are_pages(const void *address, size_t size_bytes);
 
-/* Can any loss of memory matter: must libc's calls be watched, or is there any range of registered
- * or pinned memory? Some relaxed loads. */
+/* Returns true if a loss of any memory can matter now: libc's calls have to be watched, or there is
+ * registered or pinned memory. Asked first in each hook; some relaxed loads. */
 static inline bool sc_losses_are_watched(void)
 {
     return __builtin_expect(
@@ -53,13 +54,14 @@ static inline bool sc_losses_are_watched(void)
            sc_active() && !sc_is_inside();
 }
 
-/* May libc, by freeing or unmapping the interval, take away memory that is in flight, held back
- * after a free, or named by a graph? Lock-free; true if that is not certain. Always false in
- * processes where hooks only pass calls on, and on threads that cannot wait for the reaper: within
- * a lock of the library, and on the reaper itself. */
+/* Returns true if the interval may have memory that libc can take away while it is in flight, held
+ * after a free, or named by a graph; true if that is not certain. Lock-free. Always false where
+ * hooks only pass calls on, and on threads that must not wait for the reaper: within a lock of the
+ * library, and the reaper itself. */
 bool sc_losses_may_matter(const void *address, size_t size_bytes);
 
-/* May the interval have registered memory, or memory for which sc_losses_may_matter is true? */
+/* Returns true if the interval may have memory that is registered, in flight, held after a free, or
+ * named by a graph: a hook then has something to do before the call. */
 bool sc_losses_may_be_of_ours(const void *address, size_t size_bytes);
 
 /* Reports what is in flight in the interval (SC104). In mode=fix waits for that, and for memory
@@ -73,17 +75,17 @@ void sc_losses_report_and_wait(const void *address, size_t size_bytes,
  * whole interval, if anything may matter there, and stops watching it. Returns whether it may. */
 bool sc_losses_settle(const void *address, size_t size_bytes, const struct sc_culprit *culprit);
 
-/* Limits how the library reads sources in the interval for snapshots from now on: its pages will be
- * replaced, while the driver goes on reading the old ones of registered memory. True: ranges may
- * lie there. */
+/* Called before pages are replaced: limits how the library reads sources there for snapshots
+ * (copies that the device reads instead) from now on, since the driver goes on to read the old
+ * pages of registered memory. True: ranges may lie there. */
 bool sc_losses_limit_snapshots(const void *address, size_t size_bytes, enum sc_snapshots snapshots);
 
 /* Ends the guarding of the interval for good, before its mapping is replaced. Unprotecting the
  * pages later would undo what the program does with the new ones. */
 void sc_losses_forbid_guarding(const void *address, size_t size_bytes);
 
-/* Limits snapshots and ends guarding in the interval, if ranges or protected pages may lie there.
- */
+/* Called before pages are lost or replaced: limits how they are read (sc_losses_limit_snapshots)
+ * and ends their protection for good, if registered or protected pages may lie there. */
 void sc_losses_stop_watching(const void *address, size_t size_bytes, enum sc_snapshots snapshots);
 
 #endif

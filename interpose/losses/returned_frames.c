@@ -21,7 +21,8 @@
 
 __thread struct sc_returned_frames sc_returned_frames;
 
-/* Widens the interval in which locals of this thread may be in flight. */
+/* Widens the interval of this thread's stack in which local variables may be in flight: only if
+ * there is one are waits checked. */
 static void widen_interval(uintptr_t low, uintptr_t high)
 {
     struct sc_returned_frames *known = &sc_returned_frames;
@@ -31,8 +32,9 @@ static void widen_interval(uintptr_t low, uintptr_t high)
         known->high = high;
 }
 
-/* Stores in the operation in which function's frame its memory lies, so that it is seen when that
- * function has returned. */
+/* Stores in the operation in which function's frame its memory lies, so that its return is seen. A
+ * local of the same call in the same frame (`known`) saves the walk over the stack. The report
+ * names the function by the frame's address. */
 void sc_returned_frames_note(struct sc_op_info *op, struct sc_unwind_owner *known)
 {
     uintptr_t address = op->shape.address;
@@ -46,8 +48,8 @@ void sc_returned_frames_note(struct sc_op_info *op, struct sc_unwind_owner *know
 
 /* ---- the search ---- */
 
-/* Returns the lowest address of the program's part of the stack. Below lie the library and the
- * wrapper that called it. */
+/* Returns the lowest address of the program's part of the running stack. A local below is gone:
+ * there lie the frames of the wrapper and of the library. */
 static uintptr_t lowest_of_program(void)
 {
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
@@ -55,17 +57,20 @@ static uintptr_t lowest_of_program(void)
     return sc_thread_stack_holds(wrapper) && wrapper > here ? wrapper : here;
 }
 
-/* Set only during a search. */
+/* Where this thread's stack is during a search for locals of functions that have returned. */
 static __thread struct sc_running running;
 
-/* Does the operation use a local of this thread whose function has returned? */
+/* For the search: does the operation use a local variable of this thread whose function has
+ * returned? */
 static bool is_gone(const struct sc_op_info *op)
 {
     return op->kind == SC_STACK && op->thread == sc_thread_id() &&
            sc_locals_is_gone(&op->local, op->shape.address, &running);
 }
 
-/* Reports operations in flight on variables of functions that have returned meanwhile. */
+/* Called before this thread waits for the device, since after the wait nothing is in flight:
+ * reports operations on local variables whose functions have returned. Not on another stack than
+ * the thread's own (a coroutine's), on which the frames tell nothing of those locals. */
 void sc_returned_frames_report(void)
 {
     static const struct sc_culprit nobody = {"return", NULL, NULL};

@@ -24,24 +24,26 @@
 struct sc_op_info;
 struct sc_unwind_owner;
 
-/* The interval in which locals of this thread may be in flight; empty: there are none. */
+/* The interval of this thread's stack in which local variables may be in flight; empty: none are.
+ */
 struct sc_returned_frames {
     uintptr_t low, high;
 };
 extern __thread struct sc_returned_frames sc_returned_frames
     __attribute__((tls_model("initial-exec")));
 
-/* Stores in an operation of kind SC_STACK which function's local it uses. Called on the thread that
- * is about to record the operation. `known`: the frame of the last local of the same call; all 0 at
- * first. */
+/* Stores in an operation on a stack (SC_STACK) which function's local variable it uses. Called on
+ * the thread that is about to record it. `known`: the frame of the last local of the same call, all
+ * 0 at first; saves a walk over the stack for each. */
 void sc_returned_frames_note(struct sc_op_info *op, struct sc_unwind_owner *known);
 
 /* Reports the operations of this thread that still use a local variable of a function that has
  * returned (SC201, or SC203 if the device writes it), and removes them from the tracker. */
 void sc_returned_frames_report(void);
 
-/* Calls sc_returned_frames_report if an operation in flight may use a local variable of this
- * thread. Called by a wrapper before the thread waits. One load if there is none. */
+/* Called by a wrapper before the thread waits for the device: reports locals of this thread that
+ * are in flight although their function has returned, if there may be any. One load if there is
+ * none. */
 static inline void sc_returned_frames_check(void)
 {
     if (sc_unlikely(sc_returned_frames.high != 0))

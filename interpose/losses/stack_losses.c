@@ -37,8 +37,9 @@ static bool has_key; /* constant after pthread_once */
  * restores these frames. Above them, on the same stack, lie the thread's variables, which are no
  * frames. */
 
-/* A visitor of objects: lowers *end to the lowest thread-local variable on the thread's stack, so
- * that variables are not copied with the frames. */
+/* For sc_objects_visit: lowers *end to the lowest thread-local variable on the thread's stack.
+ * Variables are not copied with the frames: the wait changes some, which to put the frames back
+ * would undo. */
 static int stop_below_variables(struct dl_phdr_info *info, size_t size, void *context)
 {
     uintptr_t *end = context;
@@ -56,8 +57,8 @@ struct frames {
     char bytes[FRAMES_MAX];
 };
 
-/* Copies the frames of the thread's end, from `start` on: during the wait the device may overwrite
- * them. */
+/* Copies the frames of the thread's end, from `start` on: a copy that is still to come may
+ * overwrite them during the wait, as they lie where the program's frames were. */
 static void save_frames(struct frames *frames, uintptr_t start)
 {
     uintptr_t end = start + FRAMES_MAX;
@@ -74,8 +75,9 @@ static void restore_frames(const struct frames *frames)
     memcpy(frames->start, frames->bytes, frames->size_bytes);
 }
 
-/* Reports what is in flight on the thread's stack, and waits for it. If this runs on that very
- * stack, as there is no other, it cannot wait. */
+/* Reports what is in flight on the thread's stack, and waits for it on a spare stack: the thread's
+ * own may be overwritten meanwhile, and is put back then. If there is no spare stack it cannot
+ * wait. Operations on pageable memory there are reported as ones on a stack. */
 static void report_and_await_stack(void *frame)
 {
     struct frames frames;
@@ -99,8 +101,9 @@ static void report_and_await_stack(void *frame)
     restore_frames(&frames);
 }
 
-/* The destructor of the key: reports operations in flight on the stack of the thread, which ends.
- * It is called again if a destructor of the program issues an operation on the stack after it. */
+/* The destructor of the key, which the C library calls when the thread ends, before its stack goes:
+ * reports and waits for what is in flight there. It is called again if a destructor of the program
+ * issues an operation on the stack after it. */
 static void at_end_of_thread(void *unused)
 {
     const struct sc_thread_stack own = sc_thread_stack();
@@ -116,8 +119,8 @@ static void make_key(void)
     has_key = pthread_key_create(&end_key, at_end_of_thread) == 0;
 }
 
-/* Makes at_end_of_thread run at the end of this thread. The key is created when it is first needed,
- * since a program may want all keys that exist. */
+/* Makes at_end_of_thread run at the end of this thread, by a key with a value. The key is created
+ * when it is first needed, since a program may want all keys that exist. */
 static __attribute__((noinline)) void want_end_called(void)
 {
     static pthread_once_t made = PTHREAD_ONCE_INIT;
@@ -126,8 +129,8 @@ static __attribute__((noinline)) void want_end_called(void)
         pthread_setspecific(end_key, &end_key);
 }
 
-/* Prepares the end of the thread if the operation uses this thread's stack, which is unmapped then.
- * The main thread's stack stays. */
+/* Called for an operation on memory of libc's: if that is this thread's stack, has at_end_of_thread
+ * called at the thread's end, when the stack goes. The main thread's stack stays. */
 void sc_stack_losses_note_heap(const struct sc_op_info *op)
 {
     if (sc_likely(!sc_thread_stack_holds(op->shape.address)))

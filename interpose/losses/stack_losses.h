@@ -19,13 +19,14 @@
 
 #include "track/op_info.h"
 
-/* Prepares the end of the calling thread if the operation is on its own stack; for an operation of
- * which is only known that it uses memory of libc. */
+/* If the operation is on the calling thread's own stack, has a destructor called at the thread's
+ * end, before the stack goes. The caller knows only that the operation uses memory which libc can
+ * take away. */
 void sc_stack_losses_note_heap(const struct sc_op_info *op);
 
-/* Prepares the end of the calling thread if it has issued this operation on its own stack. No lock
- * may be held. Two loads if the operation is not on the thread's stack, except for a thread's first
- * operation. */
+/* Called when an operation was issued: if it is on the calling thread's own stack, has a destructor
+ * called at the thread's end, which waits for it before the stack goes. No lock may be held. Two
+ * loads if it is not, except for a thread's first operation. */
 static inline void sc_stack_losses_note(const struct sc_op_info *op)
 {
     if (sc_ops_is_heap(op->kind))

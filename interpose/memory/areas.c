@@ -35,7 +35,8 @@ static enum { UNTRIED, RESERVED, REFUSED } state;
 
 /* ---- the space ---- */
 
-/* Is the resource limited, or can that not be found out? */
+/* Is this resource of the process limited, or can that not be found out? In a limited address space
+ * the program could lack what the library reserves. */
 static bool has_limit(int resource)
 {
     struct rlimit limit;
@@ -43,13 +44,15 @@ static bool has_limit(int resource)
            limit.rlim_cur != RLIM_INFINITY;
 }
 
+/* Maps anonymous pages by a system call that no hook sees; 0: Linux refuses. */
 static uintptr_t map_pages(uintptr_t at, size_t size_bytes, int protection, int flags)
 {
     long got = sc_kernel_call(SYS_mmap, at, size_bytes, protection, flags | MAP_ANONYMOUS, -1, 0);
     return got < 0 && got > -4096 ? 0 : (uintptr_t)got;
 }
 
-/* Reserves addresses, aligned to an area, without memory. 0: none are left. */
+/* Reserves addresses at a multiple of an area's size, without memory: maps more, and unmaps what
+ * lies before and behind the boundary. 0: none are left. */
 uintptr_t sc_areas_reserve(size_t size_bytes)
 {
     const uintptr_t mask = SC_AREAS_BYTES - 1;
@@ -63,7 +66,9 @@ uintptr_t sc_areas_reserve(size_t size_bytes)
     return start;
 }
 
-/* Reserves the space at the first call. False: there is none. */
+/* Reserves the whole space at the first call, and tells the tracker that its shared areas have
+ * stripes (locks of page protection) of their own. False: there is no space, as the address space
+ * is limited. */
 static bool reserve_once_locked(void) SC_REQUIRES(lock)
 {
     SC_ASSERT_HELD(&lock);
@@ -87,6 +92,7 @@ bool sc_areas_have_stripe(uintptr_t address)
 
 /* ---- pages of an area ---- */
 
+/* Belongs the page, by its index in the area, to an allocation? */
 static bool is_page_taken(const struct area *area, unsigned page)
 {
     return area->taken[page / WORD_PAGES] >> page % WORD_PAGES & 1;
@@ -102,7 +108,8 @@ static void set_taken(struct area *area, unsigned first, unsigned count, bool ta
     }
 }
 
-/* Returns the first of `count` adjacent free pages; AREA_PAGES: there are not so many. */
+/* Returns the first of `count` adjacent free pages of the area; AREA_PAGES: there are not so
+ * many. */
 static unsigned find_run(const struct area *area, unsigned count)
 {
     unsigned length = 0;
@@ -114,8 +121,9 @@ static unsigned find_run(const struct area *area, unsigned count)
     return AREA_PAGES;
 }
 
-/* Allocates adjacent pages from the areas that blocks share. Each block begins its search in
- * another area, since Linux handles faults of one area one by one. 0: none are free. */
+/* Allocates adjacent pages from the areas (of 2 MB) that small allocations share. Each one begins
+ * its search in another area: threads that touch pages of one area wait for each other in Linux. 0:
+ * none are free. */
 static uintptr_t take_pages_locked(unsigned count) SC_REQUIRES(lock)
 {
     SC_ASSERT_HELD(&lock);
@@ -137,8 +145,8 @@ static unsigned count_areas(size_t size_bytes)
     return (unsigned)((size_bytes + SC_AREAS_BYTES - 1) / SC_AREAS_BYTES);
 }
 
-/* Returns the first of `count` adjacent free areas, from area `from` on; SC_AREAS_COUNT: there are
- * not so many. */
+/* Returns the first of `count` adjacent areas (of 2 MB) that no large block has, from area `from`
+ * on; SC_AREAS_COUNT: there are not so many. */
 static unsigned find_block_locked(unsigned from, unsigned count) SC_REQUIRES(lock)
 {
     unsigned length = 0;
@@ -156,7 +164,9 @@ static void set_block_locked(unsigned first, unsigned count, bool taken) SC_REQU
         is_in_block[i] = taken;
 }
 
-/* Allocates `count` adjacent areas. Areas that never had a stripe are tried first. */
+/* Allocates `count` adjacent areas (of 2 MB) for one large block; SC_AREAS_COUNT: there are none.
+ * Areas that no block had yet are tried first: others may have a stripe (a lock of page protection)
+ * already. */
 static unsigned take_block_locked(unsigned count) SC_REQUIRES(lock)
 {
     SC_ASSERT_HELD(&lock);
@@ -170,7 +180,8 @@ static unsigned take_block_locked(unsigned count) SC_REQUIRES(lock)
     return first;
 }
 
-/* Allocates whole areas for a large block; 0: there are none. */
+/* Allocates whole areas for a large block, with nothing mapped in them; 0: there are not so many
+ * free ones. */
 uintptr_t sc_areas_take_block(size_t size_bytes)
 {
     unsigned first = SC_AREAS_COUNT;
@@ -183,7 +194,7 @@ uintptr_t sc_areas_take_block(size_t size_bytes)
     return first < SC_AREAS_COUNT ? sc_areas.start + (uintptr_t)first * SC_AREAS_BYTES : 0;
 }
 
-/* Frees pages or whole areas. */
+/* Frees pages of a shared area, or the whole areas of a large block: the address says which. */
 static void free_pages(uintptr_t start, size_t size_bytes)
 {
     uintptr_t offset = start - sc_areas.start;
@@ -199,7 +210,8 @@ static void free_pages(uintptr_t start, size_t size_bytes)
 
 /* ---- allocations ---- */
 
-/* Maps pages for a block that shares an area with others; 0: there is no room. */
+/* Maps zeroed pages for a small allocation, in an area that it shares with others; 0: it is too
+ * large, there is no room, or Linux refuses. */
 uintptr_t sc_areas_map(size_t size_bytes)
 {
     uintptr_t start = 0;
@@ -216,7 +228,8 @@ uintptr_t sc_areas_map(size_t size_bytes)
     return start;
 }
 
-/* Clears the states of pages, for what is mapped there next. */
+/* Clears what the guard has noted of each page, since other memory will be mapped there. Only notes
+ * that are set are written: untouched ones then take no memory. */
 static void clear_page_states(uintptr_t start, size_t size_bytes)
 {
     _Atomic uint8_t *page_state = &sc_areas.page_states[(start - sc_areas.start) / PAGE_BYTES];
@@ -226,8 +239,8 @@ static void clear_page_states(uintptr_t start, size_t size_bytes)
             atomic_store_explicit(page_state, 0, memory_order_relaxed);
 }
 
-/* Frees pages. If the space cannot be reserved again the pages stay taken: other memory may be
- * mapped there. */
+/* Frees pages, and reserves the addresses again. If Linux refuses that they stay taken for good:
+ * other memory of the process may be mapped there by now. */
 void sc_areas_unmap(uintptr_t start, size_t size_bytes)
 {
     clear_page_states(start, size_bytes);

@@ -32,29 +32,32 @@ enum {
     SC_AREAS_COUNT = 8190, /* 16 GB */
 };
 
-/* The reserved space; set once, before the first allocation. `start` 0: there is none.
- * `page_states`: a byte for each page, which belongs to the guard (interpose/guard/userfaults.h)
- * and is 0 when the page is mapped. */
+/* The reserved address space, whole areas of 2 MB; set once, before the first allocation. `start`
+ * 0: there is none. `page_states`: a byte for each page, which belongs to the guard
+ * (interpose/guard/userfaults.h) and is 0 when the page is mapped. */
 extern struct sc_areas {
     uintptr_t start;
     size_t size_bytes;
     _Atomic uint8_t *page_states;
 } sc_areas __attribute__((visibility("hidden")));
 
-/* Does the address lie in an area? Two loads; signal safe. */
+/* Returns true if the address lies in the reserved space, where the library may protect pages part
+ * by part. Two loads; signal-safe. */
 static inline bool sc_areas_have(uintptr_t address)
 {
     return address - sc_areas.start < sc_areas.size_bytes;
 }
 
-/* Does the address lie in an area that allocations share? Signal safe. */
+/* Returns true if the address lies in one of the areas that allocations of up to SC_AREAS_MAX_BYTES
+ * share. Signal-safe. */
 static inline bool sc_areas_are_shared(uintptr_t address)
 {
     return sc_areas_have(address) &&
            address - sc_areas.start < (uintptr_t)SC_AREAS_SHARED * SC_AREAS_BYTES;
 }
 
-/* Does the address lie in an area that has a stripe of its own? Signal-safe. */
+/* Returns true if the address lies in an area that has a stripe of its own: a lock of page
+ * protection that other areas do not wait for. Signal-safe. */
 bool sc_areas_have_stripe(uintptr_t address);
 
 /* Maps zeroed shared memory of whole pages in a shared area. Returns its address; 0: there is no
@@ -69,8 +72,8 @@ uintptr_t sc_areas_take_block(size_t size_bytes);
  */
 void sc_areas_unmap(uintptr_t start, size_t size_bytes);
 
-/* Reserves address space at a multiple of SC_AREAS_BYTES, with nothing mapped in it. Returns the
- * address; 0: there is none. No lock. */
+/* Reserves address space at a multiple of SC_AREAS_BYTES, with nothing mapped in it, as huge pages
+ * need it. Returns the address; 0: there is none. No lock. */
 uintptr_t sc_areas_reserve(size_t size_bytes);
 
 #endif

@@ -38,9 +38,9 @@ static bool read_line(const char *path, char *text, size_t room)
     return got > 0;
 }
 
-/* Do huge pages fit this machine? "always [madvise] never" has the administrator's choice in
- * brackets. MADV_COLLAPSE works with any of them, but an administrator who wants no huge pages gets
- * none. */
+/* Do huge pages fit this machine: are small pages 4 KB and huge ones 2 MB, and does the
+ * administrator allow any? The file has "always [madvise] never", with the choice in brackets.
+ * MADV_COLLAPSE would work with each, but whoever has chosen never gets none. */
 static bool query_fit(void)
 {
     char text[64];
@@ -51,7 +51,7 @@ static bool query_fit(void)
            strcmp(text, "2097152\n") == 0;
 }
 
-/* Has the machine one NUMA node? Then where pages lie makes no difference. */
+/* Has the machine one NUMA node only? Then it makes no difference on which one pages lie. */
 static bool query_one_node(void)
 {
     char text[64];
@@ -60,7 +60,7 @@ static bool query_one_node(void)
 }
 
 /* Does the thread's NUMA policy spread pages over nodes? Huge pages would be spread in units of 2
- * MB, or not at all. */
+ * MB, or not at all, so such a program gets none. No with one node, or if Linux does not tell. */
 static bool is_interleaved(void)
 {
     enum { INTERLEAVE = 3, WEIGHTED_INTERLEAVE = 6, MODE_BITS = 0xff };
@@ -79,9 +79,9 @@ bool sc_huge_pages_fit(void)
     return sc_huge_pages_remember(&fit, query_fit);
 }
 
-/* Has the machine at least twice as much free memory? False also if huge pages have failed too
- * often, or if the NUMA policy interleaves memory. The driver would refuse more than the machine
- * has; finding that out by allocating it would harm other processes. */
+/* Has the machine at least twice as much free memory? The driver would refuse more than there is,
+ * but to try that here would take memory from other processes. No either if huge pages have failed
+ * FAILURES_MAX times, or if the NUMA policy spreads pages over nodes. */
 bool sc_huge_pages_are_plenty(size_t size_bytes)
 {
     struct sysinfo info;
@@ -92,6 +92,7 @@ bool sc_huge_pages_are_plenty(size_t size_bytes)
 
 /* ---- mappings ---- */
 
+/* Maps anonymous pages; the library's own hooks let the call pass (SC_INSIDE). 0: Linux refuses. */
 static uintptr_t map(uintptr_t at, size_t size_bytes, int protection, int flags)
 {
     SC_INSIDE();
@@ -105,9 +106,9 @@ void sc_huge_pages_unmap(uintptr_t start, size_t size_bytes)
         sc_real_libc_unmap((void *)start, size_bytes);
 }
 
-/* Populates one small page in each huge one, and then collapses all: Linux collapses no empty
- * range, and populating all of it first would take ten times as long. A lack of memory is an error
- * here, and no signal. */
+/* Makes Linux back the memory with huge pages. One small page of each is populated, and all are
+ * collapsed then: Linux collapses no empty range, and to populate everything first takes ten times
+ * as long. A lack of memory is an error here, where a touch would end the process. */
 static bool make_huge(uintptr_t start, size_t size_bytes)
 {
     for (uintptr_t at = start; at < start + size_bytes; at += SC_HUGE_PAGE_BYTES)
@@ -116,8 +117,8 @@ static bool make_huge(uintptr_t start, size_t size_bytes)
     return sc_kernel_call(SYS_madvise, start, size_bytes, COLLAPSE) == 0;
 }
 
-/* Has Linux back the memory with huge pages, part by part, since it may have to move much memory.
- * False: it could not. */
+/* Makes the memory huge pages, part by part: Linux may have to move much other memory for that, and
+ * a lack shows early so. False: it could not; after FAILURES_MAX such cases no more are tried. */
 static bool make_all_huge(uintptr_t start, size_t size_bytes)
 {
     bool made = true;
@@ -136,8 +137,8 @@ bool sc_huge_pages_fill(uintptr_t start, size_t size_bytes)
            make_all_huge(start, size_bytes);
 }
 
-/* Maps huge pages over reserved space, which is aligned: Linux requires the first byte of the
- * mapping on the boundary. */
+/* Maps huge pages over reserved addresses, since these are aligned: Linux makes pages huge only
+ * from a boundary of 2 MB on. 0: there are no addresses, or not enough huge pages. */
 static uintptr_t map_huge(size_t size_bytes)
 {
     uintptr_t start = sc_areas_reserve(size_bytes);

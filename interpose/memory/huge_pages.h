@@ -23,8 +23,8 @@
 
 enum { SC_SMALL_PAGE_BYTES = 4 << 10, SC_HUGE_PAGE_BYTES = 2 << 20 };
 
-/* Returns what ask() returned, and stores it in *known (0 at first), so that `ask` is called only
- * once. Two threads that call this at the same time must get the same result. */
+/* Returns what ask() answers, and keeps it in *known (0 at first), so that Linux or the driver is
+ * asked once. Two threads may ask at the same time, so ask() must give both the same answer. */
 static inline bool sc_huge_pages_remember(_Atomic int *known, bool (*ask)(void))
 {
     enum { YES = 1, NO = 2 };
@@ -36,11 +36,12 @@ static inline bool sc_huge_pages_remember(_Atomic int *known, bool (*ask)(void))
     return answer == YES;
 }
 
-/* Does the machine have pages of 4 KB and 2 MB, and does the administrator allow huge ones? */
+/* Returns true if the machine has pages of 4 KB and 2 MB, and its administrator allows huge ones.
+ * Asked once. */
 bool sc_huge_pages_fit(void);
 
-/* Are `size_bytes` bytes of huge pages probably available without harm to others, on the NUMA nodes
- * that the calling thread's policy names? */
+/* Returns true if that many bytes of huge pages can probably be had without harm to other
+ * processes, where the calling thread's NUMA policy wants them. A system call or two. */
 bool sc_huge_pages_are_plenty(size_t size_bytes);
 
 /* Maps zeroed memory; the size is a multiple of one of the page sizes. Huge pages are populated,

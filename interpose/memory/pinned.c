@@ -30,6 +30,7 @@ enum {
     CELLS = 1024,
 };
 
+/* A pinned allocation that the program asks for, and how the library serves it. */
 struct request {
     size_t size_bytes;
     size_t pages_bytes;
@@ -58,7 +59,8 @@ struct budget {
     size_t limit;
 };
 
-/* A small block takes 60 us to allocate and free; one of many that the driver packs takes 2 us. */
+/* How many small blocks are served, and how much padding of larger ones. A small block takes 60 us
+ * to allocate and free; one of many that the driver packs into a page takes 2 us. */
 static struct budget small_ones = {0, 1024};
 static struct budget medium_padding_bytes = {0, (size_t)64 << 20};
 static struct budget large_padding_bytes = {0, (size_t)256 << 20};
@@ -85,14 +87,16 @@ static size_t round_up(size_t size_bytes, size_t unit)
 
 /* ---- who serves ---- */
 
+/* Has the device this property? No also if the driver does not know it. */
 static bool has_attribute(CUdevice device, CUdevice_attribute attribute)
 {
     int value = 0;
     return sc_real.cuDeviceGetAttribute(&value, attribute, device) == CUDA_SUCCESS && value;
 }
 
-/* Is registered memory on this device as good as allocated memory? It must have the same address on
- * the device, and host and device must not share one memory. */
+/* Is registered memory as good on this device as memory that the driver allocates? The device must
+ * know it by the host's address, and must have memory of its own. For other devices the driver
+ * allocates. */
 static bool device_is_fit(CUdevice device)
 {
     return has_attribute(device, CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING) &&
@@ -102,7 +106,8 @@ static bool device_is_fit(CUdevice device)
            !has_attribute(device, CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES);
 }
 
-/* Can all devices of the process use memory that is allocated here and registered? */
+/* Can all devices of the process use memory that the library allocates and registers? A program may
+ * use the memory on any of them. */
 static bool devices_are_fit(void)
 {
     int count = 0;
@@ -130,21 +135,24 @@ static bool query_choice(void)
     return sc_mechanism_of((enum sc_guard_mode)sc_options.guard) == SC_MECHANISM_USERFAULTFD;
 }
 
-/* Does the guard use userfaultfd? Decided once: swap that is turned on later changes nothing. */
+/* Are pages protected by userfaultfd (and not by mprotect) in this process? Decided at the first
+ * allocation: swap that is turned on later changes nothing. */
 static bool chooses_userfaultfd(void)
 {
     static _Atomic int chosen;
     return sc_huge_pages_remember(&chosen, query_choice);
 }
 
-/* Is the allocation for a shared area? To keep its pages off there costs what they cost alone,
- * however many pages of others share a huge one. */
+/* Is the allocation for an area that it shares with others? Only where userfaultfd protects pages:
+ * to protect a few of an area's pages then costs what they cost alone. */
 static bool fits_area(size_t size_bytes)
 {
     return size_bytes <= SC_AREAS_MAX_BYTES && chooses_userfaultfd() && sc_guard_serves_areas();
 }
 
-/* Does the library serve an allocation of this size and these flags? */
+/* Does the library serve an allocation of this size and these flags, and not the driver? Not with
+ * guard=off, when no page is protected, or pinned=driver. Only the driver has memory with other
+ * flags, as write-combined memory. */
 static bool is_for_us(size_t size_bytes, unsigned flags)
 {
     const unsigned honoured = CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP;
@@ -153,9 +161,9 @@ static bool is_for_us(size_t size_bytes, unsigned flags)
            machine_is_fit();
 }
 
-/* Is the allocation for huge pages? Protecting a huge page costs one thread a third of what
- * protecting 256 KB of small pages costs. With guard=uffd, small allocations go into an area
- * nevertheless. */
+/* Is the allocation for huge pages? To protect one huge page takes a third of the time that 256 KB
+ * of small pages take. With guard=uffd, small allocations go into a shared area nevertheless, if
+ * there is one. */
 static bool fits_huge_pages(size_t size_bytes)
 {
     bool prefers_areas = sc_options.guard == SC_GUARD_UFFD && fits_area(size_bytes);
@@ -165,8 +173,9 @@ static bool fits_huge_pages(size_t size_bytes)
 
 /* ---- budgets ---- */
 
-/* Returns the budget that the request is charged to: small blocks are counted; of larger ones the
- * padding up to whole huge pages. */
+/* Returns the limit that the request counts for. Small blocks are counted by number, as each is
+ * slow to make. Larger ones count by their padding, the bytes up to a whole huge page, which are
+ * wasted. */
 static struct budget *budget_of(const struct request *request)
 {
     if (request->size_bytes <= SMALL_MAX)
@@ -174,19 +183,23 @@ static struct budget *budget_of(const struct request *request)
     return request->size_bytes < LARGE_MIN ? &medium_padding_bytes : &large_padding_bytes;
 }
 
-/* Returns how much the request takes of its budget. */
+/* Returns how much of its limit the request takes: one block (an allocation of the library's), or
+ * its padding in bytes. */
 static size_t share_of(const struct request *request)
 {
     return request->size_bytes <= SMALL_MAX ? 1 : request->padding_bytes;
 }
 
+/* Takes the request out of its limit again, when its block (an allocation of the library's) is gone
+ * or was not made. */
 static void uncharge_budget(const struct request *request)
 {
     SC_ASSERT(atomic_load(&budget_of(request)->used) >= share_of(request));
     atomic_fetch_sub(&budget_of(request)->used, share_of(request));
 }
 
-/* Charges the request to its budget. False: the budget is used up. */
+/* Counts the request for its limit. False: the limit would be passed, and nothing was counted; the
+ * driver serves the request. */
 static bool charge_budget(const struct request *request)
 {
     struct budget *budget = budget_of(request);
@@ -204,7 +217,7 @@ static bool is_in_child(void)
     return atomic_load_explicit(&owner, memory_order_acquire) != getpid();
 }
 
-/* Creates the tables in the first call. False: no memory. */
+/* Makes the tables at the first allocation, and notes whose process they are. False: no memory. */
 static bool start_locked(void) SC_REQUIRES(lock)
 {
     SC_ASSERT_HELD(&lock);
@@ -217,7 +230,8 @@ static bool start_locked(void) SC_REQUIRES(lock)
     return true;
 }
 
-/* Adds a block to the tables. False: no memory. */
+/* Adds a registered block to the tables, so that later calls know it as the library's. False: no
+ * memory. */
 static bool add_block(uintptr_t start, const struct request *request)
 {
     SC_LOCKED(&lock);
@@ -232,8 +246,8 @@ static bool add_block(uintptr_t start, const struct request *request)
     return true;
 }
 
-/* Returns the place of the spare (kept) block in the list; for 0: a free place. NULL: there is
- * none. */
+/* Returns where the list of spare blocks (freed by the program, and kept for the next allocation)
+ * has this one; for 0: a free place. NULL: there is none. */
 static uint32_t *spare_slot_locked(uint32_t id) SC_REQUIRES(lock)
 {
     SC_ASSERT_HELD(&lock);
@@ -243,8 +257,9 @@ static uint32_t *spare_slot_locked(uint32_t id) SC_REQUIRES(lock)
     return NULL;
 }
 
-/* Maps the huge pages of a block. With userfaultfd they lie in areas of their own, if there are any
- * left: there the block's parts can get stripes, and be guarded separately. */
+/* Maps the huge pages of a block (an allocation of the library's). Where userfaultfd protects pages
+ * they lie in areas of their own, if any are left: there parts of the block get locks of their own,
+ * and threads do not wait for each other. 0: there are not enough huge pages. */
 static uintptr_t map_block(size_t pages_bytes)
 {
     uintptr_t start = chooses_userfaultfd() ? sc_areas_take_block(pages_bytes) : 0;
@@ -256,7 +271,8 @@ static uintptr_t map_block(size_t pages_bytes)
     return 0;
 }
 
-/* Maps the pages of an allocation. Small ones for which no area has room lie elsewhere. */
+/* Maps the pages of an allocation: huge ones if its size is whole huge pages, else small ones, in a
+ * shared area if it fits there. 0: Linux refuses. */
 static uintptr_t map_pages(size_t pages_bytes)
 {
     if (pages_bytes % SC_HUGE_PAGE_BYTES == 0)
@@ -274,8 +290,9 @@ static void unmap_pages(uintptr_t start, size_t pages_bytes)
         sc_huge_pages_unmap(start, pages_bytes);
 }
 
-/* Forgets the block, and unmaps it. It is forgotten first: once it is unmapped another thread may
- * get the same address. */
+/* Forgets the block (an allocation of the library's) and unmaps its pages, when the driver has
+ * unregistered them. It is forgotten first: once it is unmapped another thread may get the same
+ * address. `epoch` tells the guard that what it knows of mappings there is old. */
 static void drop_block(uintptr_t start)
 {
     size_t pages_bytes = 0;
@@ -296,7 +313,8 @@ static void drop_block(uintptr_t start)
     unmap_pages(start, pages_bytes);
 }
 
-/* Registers the pages with the driver, by a call that no wrapper sees. */
+/* Registers the pages with the driver, for exactly the bytes that were asked for, so that queries
+ * answer as for the driver's own memory. The library's wrappers let the call pass (SC_INSIDE). */
 static CUresult register_pages(uintptr_t start, const struct request *request)
 {
     _Static_assert(CU_MEMHOSTALLOC_PORTABLE == CU_MEMHOSTREGISTER_PORTABLE &&
@@ -312,14 +330,15 @@ static CUresult unregister_pages(uintptr_t start)
     return sc_real.cuMemHostUnregister((void *)start);
 }
 
-/* A block that is being made. */
+/* A block (an allocation of the library's) that is being made. */
 struct making {
     const struct request *request;
     uintptr_t start; /* result; 0: the driver is to serve the request, so that a refusal */
 };
 
-/* Maps the pages of a new block and registers them; called where the stack has room for the
- * driver. */
+/* Maps the pages of a new block, registers them and enters the block; undoes all if a step fails,
+ * so that the driver serves the request. Runs where the stack has room for the driver
+ * (sc_library_threads_call). */
 static void make_block(void *argument)
 {
     struct making *making = argument;
@@ -337,7 +356,8 @@ static void make_block(void *argument)
     unmap_pages(start, request->pages_bytes);
 }
 
-/* Creates a block if the memory of all blocks stays within its limit. 0: not created. */
+/* Makes a block (an allocation of the library's) if its limit allows (charge_budget). 0: it was not
+ * made. */
 static uintptr_t make_within_budget(const struct request *request)
 {
     struct making making = {request, 0};
@@ -349,14 +369,15 @@ static uintptr_t make_within_budget(const struct request *request)
     return making.start;
 }
 
-/* Can a block that was made for one request serve the other? */
+/* Can a block (an allocation of the library's) that was made for one request serve the other? Size,
+ * flags and context have to be the same, since the driver answers questions about them. */
 static bool is_alike(const struct request *a, const struct request *b)
 {
     return a->size_bytes == b->size_bytes && a->flags == b->flags && a->context == b->context;
 }
 
-/* Takes a spare (kept) block that fits the request, or, with size 0, any of its context; 0: there
- * is none. */
+/* Takes a block that the program has freed, and that is still registered, for an equal request.
+ * With size 0 takes any of the request's context, to be freed. 0: there is none. */
 static uintptr_t take_spare(const struct request *request)
 {
     SC_LOCKED(&lock);
@@ -373,7 +394,8 @@ static uintptr_t take_spare(const struct request *request)
     return 0;
 }
 
-/* Creates a block with pages of this size. 0: not created. */
+/* Makes a block (an allocation of the library's) of whole pages of this size for the request. 0: it
+ * was not made. */
 static uintptr_t make_in_pages(struct request *request, size_t page_bytes)
 {
     request->pages_bytes = round_up(request->size_bytes, page_bytes);
@@ -382,14 +404,15 @@ static uintptr_t make_in_pages(struct request *request, size_t page_bytes)
     return make_within_budget(request);
 }
 
-/* Returns a block for the program: a spare one of the same size, or a new one, of huge pages if it
+/* Returns a block for the program: one that was freed and kept, or a new one, of huge pages if it
  * is large. 0: the driver is to allocate it. */
 static uintptr_t take_block(size_t size_bytes, unsigned flags)
 {
     struct request request = {.size_bytes = size_bytes, .flags = flags};
     if (!is_for_us(size_bytes, flags))
         return 0;
-    /* A new context may have the handle of one that has ended, and must not get its spares. */
+    /* A new context may have the handle of one that has ended, and must not get the blocks that
+     * were kept for that. */
     sc_context_calls_bury_ended();
     const struct sc_context *context = sc_contexts_of_memory();
     if (!context)
@@ -403,7 +426,8 @@ static uintptr_t take_block(size_t size_bytes, unsigned flags)
     return start;
 }
 
-/* Allocates pinned memory in place of the driver. NULL: the driver is to do so. */
+/* Called in place of cuMemHostAlloc: allocates pinned memory whose pages can be protected at little
+ * cost. NULL: the driver is to do so. */
 void *sc_pinned_allocate(size_t size_bytes, unsigned flags)
 {
     int saved = errno;
@@ -415,7 +439,8 @@ void *sc_pinned_allocate(size_t size_bytes, unsigned flags)
 /* ---- questions ---- */
 
 /* Returns where the pages of the block end that begins at the address; 0: no block of the library
- * does. */
+ * begins there. In a forked child none is the library's. The lock is taken only if the look-up
+ * meets a change. */
 uintptr_t sc_pinned_end(uintptr_t address)
 {
     if (!atomic_load_explicit(&owner, memory_order_acquire))
@@ -430,8 +455,8 @@ uintptr_t sc_pinned_end(uintptr_t address)
     return id && start_of(block_at(id)) == address ? address + pages_of(block_at(id)) : 0;
 }
 
-/* Does the address lie in a block of the library? Lock-free; false if the table is being changed.
- */
+/* Does the address lie in a block of the library? Asked by the guard in a handler, so without a
+ * lock: false also while the table is being changed. */
 bool sc_pinned_has(uintptr_t address)
 {
     if (!atomic_load_explicit(&owner, memory_order_acquire))
@@ -445,7 +470,8 @@ uint32_t sc_pinned_epoch(void)
     return atomic_load_explicit(&epoch, memory_order_acquire);
 }
 
-/* Does a block begin there that the program has not freed? */
+/* Does a block begin there that the program has not freed? One that is kept for reuse is no longer
+ * the program's. */
 static bool is_live(uintptr_t start)
 {
     SC_LOCKED(&lock);
@@ -453,7 +479,8 @@ static bool is_live(uintptr_t start)
     return id && start_of(block_at(id)) == start && !block_at(id)->spare;
 }
 
-/* Does any block of the library lie there? */
+/* Does any block of the library lie there? Asked before the program registers memory: the driver
+ * refuses to register memory of its own, for which the program takes the library's. */
 bool sc_pinned_overlaps(uintptr_t address, size_t size_bytes)
 {
     if (size_bytes > UINTPTR_MAX - address)
@@ -466,17 +493,18 @@ bool sc_pinned_overlaps(uintptr_t address, size_t size_bytes)
 
 /* ---- giving back ---- */
 
-/* May the freed block stay registered, to be returned again? Only small ones may: of such
- * allocations the driver, too, returns the same ones again. Without that, a program that allocates
- * and frees all the time would be slower with the library. */
+/* May the freed block stay registered, to be returned again? A program that allocates and frees all
+ * the time would be slower otherwise: of small blocks the driver, too, returns the same ones again.
+ * Not for another context, and not twice. */
 static bool may_become_spare(const struct block *block, CUcontext current)
 {
     return !block->spare && block->request.context == current &&
            pages_of(block) <= SC_HUGE_PAGE_BYTES;
 }
 
-/* Keeps a freed block for the next allocation, since registering pages takes long. False: it is not
- * kept. */
+/* Keeps a freed block for the next allocation, since to register pages takes long. The ledger of
+ * memory counts it as the library's from then on. False: it may not be kept, or there is no
+ * room. */
 static bool keep_as_spare(uintptr_t start, CUcontext current)
 {
     SC_LOCKED(&lock);
@@ -491,15 +519,16 @@ static bool keep_as_spare(uintptr_t start, CUcontext current)
     return true;
 }
 
-/* May the free of the block wait, as cuMemFreeHost does? Not if something may capture, which a wait
- * would end. */
+/* May the library wait for the context here, as cuMemFreeHost does, and keep the block? Not if
+ * something captures or may, since a wait would break that; and only small blocks are kept. */
 static bool is_waited_for(uintptr_t start)
 {
     return sc_pinned_end(start) - start <= SC_HUGE_PAGE_BYTES && !sc_capturing_seen() &&
            sc_real.cuCtxSynchronize;
 }
 
-/* Waits for the context, as the driver does before it frees, and keeps the block as a spare one. */
+/* Waits for the context, as the driver does before it frees, and keeps the block for the next
+ * allocation. False: the block is to be freed. */
 static bool wait_and_keep(uintptr_t start)
 {
     CUcontext current = NULL;
@@ -507,12 +536,15 @@ static bool wait_and_keep(uintptr_t start)
            sc_real.cuCtxSynchronize() == CUDA_SUCCESS && keep_as_spare(start, current);
 }
 
+/* Is it a block of the library that the program has not freed, in the process that has made it? A
+ * forked child shares the pages, and the driver there knows of nothing. */
 static bool is_ours_and_here(uintptr_t start)
 {
     return sc_pinned_end(start) && !is_in_child() && is_live(start);
 }
 
-/* Frees the block. Returns the result that the driver would return. */
+/* Unregisters the block (an allocation of the library's) and unmaps it. Returns what cuMemFreeHost
+ * would: the two calls name the same failure differently. */
 static CUresult unregister_and_drop(uintptr_t start)
 {
     CUresult result = unregister_pages(start);
@@ -523,8 +555,8 @@ static CUresult unregister_and_drop(uintptr_t start)
     return result == CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED ? CUDA_ERROR_INVALID_VALUE : result;
 }
 
-/* A block of the library's is unregistered, or kept as a spare; all other memory is the driver's.
- */
+/* Frees pinned memory in place of cuMemFreeHost. A block of the library's is unregistered, or kept
+ * for the next allocation; all other memory is the driver's. */
 CUresult sc_pinned_free(void *address)
 {
     uintptr_t start = (uintptr_t)address;
@@ -534,7 +566,8 @@ CUresult sc_pinned_free(void *address)
     return wait_and_keep(start) ? CUDA_SUCCESS : unregister_and_drop(start);
 }
 
-/* Is any block kept for reuse? */
+/* Is any freed block kept for reuse? Asked when the driver has refused an allocation for want of
+ * memory. */
 bool sc_pinned_keeps_any(void)
 {
     SC_LOCKED(&lock);
@@ -544,7 +577,8 @@ bool sc_pinned_keeps_any(void)
     return false;
 }
 
-/* Frees the blocks of the context that are kept for reuse. */
+/* Frees the context's blocks that are kept for reuse, since the driver lacks memory for the
+ * program. Returns whether there were any. */
 bool sc_pinned_give_up(const struct sc_context *context)
 {
     const struct request of_context = {.context = context->handle};
@@ -555,8 +589,8 @@ bool sc_pinned_give_up(const struct sc_context *context)
     return any;
 }
 
-/* Is the block still registered? If the driver has unregistered it with its context, it is
- * unmapped, as the driver's own memory would be. */
+/* Is the block (an allocation of the library's) still registered? If the driver has unregistered it
+ * with its context, it is unmapped, as the driver's own memory would be. */
 static bool is_registered(uintptr_t start)
 {
     CUmemorytype type;
@@ -564,8 +598,8 @@ static bool is_registered(uintptr_t start)
            CUDA_SUCCESS;
 }
 
-/* Changes the context handle of blocks: the handle of a context that ends may become another
- * context's. */
+/* Gives all blocks of one context another name. The handle of a context that ends may become
+ * another context's, which must not get or lose these blocks. */
 static void rename_blocks(CUcontext from, CUcontext to)
 {
     if (is_in_child())
@@ -576,8 +610,8 @@ static void rename_blocks(CUcontext from, CUcontext to)
             block_at(walk.id)->request.context = to;
 }
 
-/* A name for a context whose handle may name another one: its record's address, which is no handle
- * of the driver's. */
+/* Returns a name for a context whose handle may name another one by now: the address of its record,
+ * which is no handle of the driver's. */
 static CUcontext placeholder_of(const struct sc_context *context)
 {
     return (CUcontext)(uintptr_t)context;
@@ -593,7 +627,8 @@ void sc_pinned_context_named(const struct sc_context *context)
     rename_blocks(placeholder_of(context), context->handle);
 }
 
-/* Removes a block from the context and returns it. 0: it has none. */
+/* Takes a block (an allocation of the library's) from the context, so that it belongs to none, and
+ * returns it. 0: the context has none. */
 static uintptr_t take_block_of(CUcontext context)
 {
     SC_LOCKED(&lock);
@@ -606,8 +641,8 @@ static uintptr_t take_block_of(CUcontext context)
     return 0;
 }
 
-/* Drops the context's blocks that are not registered any more: the context has ended, and with it
- * the registration. */
+/* Called when a context has ended: unmaps its blocks that the driver has unregistered with it. A
+ * block (an allocation of the library's) that is registered for all contexts lives on. */
 void sc_pinned_context_gone(const struct sc_context *context)
 {
     uintptr_t start;

@@ -43,43 +43,45 @@
 
 struct sc_context;
 
-/* Allocates pinned memory; `flags` as for cuMemHostAlloc. NULL: the driver is to serve the request.
- */
+/* Allocates pinned memory in place of the driver; `flags` as for cuMemHostAlloc. NULL: the driver
+ * is to serve the request, as it is not for the library, or something failed. */
 void *sc_pinned_allocate(size_t size_bytes, unsigned flags);
 
-/* Returns the end of the pages of the allocation that starts at the address; 0: no allocation of
- * the library starts there. Lock-free unless the look-up races with a change. */
+/* Returns the end of the pages of the library's allocation that starts at the address; 0: none
+ * starts there. Lock-free unless the look-up meets a change. */
 uintptr_t sc_pinned_end(uintptr_t address);
 
-/* Does the address lie in an allocation of the library? Lock-free and signal-safe; false also if
- * the look-up races with a change. */
+/* Returns true if the address lies in an allocation of the library. Lock-free and signal-safe;
+ * false also if the look-up meets a change. */
 bool sc_pinned_has(uintptr_t address);
 
-/* Returns a number that changes when an allocation of the library is unmapped. Lock-free and
- * signal-safe. */
+/* Returns a number that changes when an allocation of the library is unmapped: what was noted of a
+ * mapping before is then old. Lock-free and signal-safe. */
 uint32_t sc_pinned_epoch(void);
 
 /* Frees pinned memory as cuMemFreeHost does, including its wait for the device. Memory that is not
  * the library's is passed to the driver. */
 CUresult sc_pinned_free(void *address);
 
-/* Are there kept allocations? sc_pinned_give_up frees those of the context, and returns whether
- * there were any. It needs the context to be current and idle, as the driver waits for it, and the
- * relaxed capture mode. */
+/* Called when the driver lacks memory for the program: does the library keep freed allocations for
+ * reuse? give_up frees those of the context, and returns whether there were any. The context has to
+ * be current and idle, as the driver waits for it, and the capture mode relaxed. */
 bool sc_pinned_keeps_any(void);
 bool sc_pinned_give_up(const struct sc_context *context);
 
-/* Does an allocation of the library's have a byte in the interval? */
+/* Returns true if an allocation of the library's has a byte in the interval. The program takes such
+ * memory for the driver's, and must not be able to register it. */
 bool sc_pinned_overlaps(uintptr_t address, size_t size_bytes);
 
-/* Unmaps and forgets what was allocated in the context, which has ended. */
+/* Called when the context has ended: unmaps and forgets what was allocated in it. */
 void sc_pinned_context_gone(const struct sc_context *context);
 
-/* Records that the context's handle may name another context from now on: the context's blocks are
- * not reused for that one. */
+/* Called before the driver ends the context: its handle may name another one from now on. The
+ * blocks get another name for their context, so that the other one does not reuse them. */
 void sc_pinned_context_unnamed(const struct sc_context *context);
 
-/* Records that the handle names this context again. */
+/* Called when the driver has refused to end the context: its blocks are known by its handle
+ * again. */
 void sc_pinned_context_named(const struct sc_context *context);
 
 #endif

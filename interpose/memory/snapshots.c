@@ -32,9 +32,11 @@ enum { LARGER_MAX_BYTES = 256 << 10, SEVERAL_THREADS = 3, GUARDED_FIRST = 64 };
 
 static pthread_mutex_t grow_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Returns the size up to which larger sources are copied instead of guarded, if that is cheaper.
- * Where many threads guard sources, they wait for each other; and making pages writable again that
- * userfaultfd has protected takes a fault each (H200, 64 KB: 126 us by 16 threads, 8 by one). */
+/* Returns the size up to which sources larger than snapshot_max are copied too, if that is cheaper
+ * than protecting their pages. Many threads that protect pages wait for each other. Pages that
+ * userfaultfd has protected take a fault each to be writable again (H200, 64 KB: 126 us by 16
+ * threads, 8 by one). A snapshot_max that the user gives is the limit for all. The answer is kept
+ * plus 1, as 0 says that it was not asked for yet. */
 static size_t larger_max(void)
 {
     static _Atomic size_t known;
@@ -47,8 +49,8 @@ static size_t larger_max(void)
     return most;
 }
 
-/* Do several threads copy? Roughly: threads whose ids are equal modulo 64 count as one, and ended
- * ones still count. */
+/* Notes that this thread copies. Do several threads? Roughly: threads whose ids are equal modulo 64
+ * count as one, and ended ones still count. */
 static bool note_thread(void)
 {
     static _Atomic uint64_t seen;
@@ -59,8 +61,10 @@ static bool note_thread(void)
     return __builtin_popcountll(all) >= SEVERAL_THREADS;
 }
 
-/* Does a snapshot of the source cost less than guarding its pages? Guarding finds out who
- * overwrites a source, so the first sources are guarded if few threads copy. */
+/* Does a copy of this larger source cost less than the protection of its pages? If several threads
+ * copy, or userfaultfd would protect. But protection finds out who overwrites a source, so the
+ * first GUARDED_FIRST such sources are protected if few threads copy; this counts them, and the
+ * threads. Only of pinned memory, since pages of others are shared. */
 static __attribute__((noinline)) bool
 is_cheaper_than_guard(enum sc_buffer_kind kind, const struct sc_shape *shape, size_t size_bytes)
 {
@@ -73,14 +77,16 @@ is_cheaper_than_guard(enum sc_buffer_kind kind, const struct sc_shape *shape, si
             atomic_fetch_add_explicit(&asked, 1, memory_order_relaxed) >= GUARDED_FIRST);
 }
 
+/* Is the source small enough to be copied in the call (a snapshot), so that the device reads the
+ * copy? */
 SC_INLINED bool is_small(enum sc_buffer_kind kind, const struct sc_shape *shape, size_t size_bytes)
 {
     return size_bytes <= sc_options.snapshot_max_bytes ||
            is_cheaper_than_guard(kind, shape, size_bytes);
 }
 
-/* Returns the size of the largest source that slots must hold. Memory for that size is allocated
- * when the first source of it comes. */
+/* Returns the size of the largest source that a slot of staging memory has to hold. Memory for that
+ * size is allocated when the first such source comes. */
 static size_t largest_source(void)
 {
     return sc_options.guard && larger_max() > sc_options.snapshot_max_bytes
@@ -88,8 +94,9 @@ static size_t largest_source(void)
                : sc_options.snapshot_max_bytes;
 }
 
-/* Registers memory of the library with the driver, so that the device can read snapshots there at
- * full speed. */
+/* Registers memory of the library with the driver, in the context, so that the device reads
+ * snapshots (copies of sources) there at full speed. The thread may be capturing, so the capture
+ * mode is relaxed for the call. False: the driver refuses. */
 static bool make_readable(struct sc_context *context, void *memory, size_t size_bytes)
 {
     if (!sc_contexts_push(context))
@@ -103,7 +110,8 @@ static bool make_readable(struct sc_context *context, void *memory, size_t size_
     return registered;
 }
 
-/* A context's staging memory, with its blocks, which are unmapped with the context. */
+/* A context's staging memory: pinned blocks of the library's, cut into slots, each for one
+ * snapshot. They are unmapped with the context. */
 struct sc_staging_of_context {
     struct sc_staging staging;
     struct block {
@@ -115,8 +123,8 @@ struct sc_staging_of_context {
     bool refused; /* the driver has refused memory, and will again */
 };
 
-/* Creates the context's staging memory, unless another thread has created it by now. NULL: no
- * memory. */
+/* Creates the context's staging memory (pinned memory for copies of sources) at its first use,
+ * without blocks yet, unless another thread has created it by now. NULL: no memory. */
 static __attribute__((noinline)) struct sc_staging_of_context *
 new_staging(struct sc_context *context)
 {
@@ -137,8 +145,10 @@ SC_INLINED struct sc_staging_of_context *staging_of(struct sc_context *context)
     return sc_likely(own != NULL) ? own : new_staging(context);
 }
 
-/* Adds a block of staging memory. Its record lies before those of its slots. The lock is the
- * calling thread's, or that of the thread that waits for this one (sc_library_threads_call). */
+/* Adds a block to the context's staging memory: pinned pages, cut into slots for one copy of a
+ * source each. The records of its slots lie behind its own. False: there is no memory, or the
+ * driver refuses to register it. The lock is the calling thread's, or that of the thread that waits
+ * for this one (sc_library_threads_call). */
 static bool add_block_locked(struct sc_context *context, struct sc_staging_of_context *own,
                              const struct sc_staging_block *wanted) SC_REQUIRES(grow_lock)
 {
@@ -159,7 +169,7 @@ static bool add_block_locked(struct sc_context *context, struct sc_staging_of_co
     return true;
 }
 
-struct growth {
+struct growth { /* what add_missing_block is given, perhaps on another thread */
     struct sc_context *context;
     struct sc_staging_of_context *own;
     const struct sc_staging_block *missing;
@@ -172,7 +182,10 @@ static void add_missing_block(void *argument) SC_UNFOLLOWED
     growth->grown = add_block_locked(growth->context, growth->own, growth->missing);
 }
 
-/* Adds the missing block. One thread does so at a time; others do without a snapshot meanwhile. */
+/* Adds a block of staging memory, since all slots of a size are taken; `missing` of no bytes says
+ * that no more is allowed. One thread does so at a time; others take no snapshot (copy of a source)
+ * meanwhile, which costs less than to wait. After a refusal by the driver nothing is tried
+ * again. */
 static __attribute__((noinline)) bool add_missing(struct sc_context *context,
                                                   struct sc_staging_of_context *own,
                                                   const struct sc_staging_block *missing)
@@ -187,6 +200,8 @@ static __attribute__((noinline)) bool add_missing(struct sc_context *context,
     return growth.grown;
 }
 
+/* Takes a free slot of staging memory for a copy of the source, and adds a block if all are taken.
+ * NULL: there is none, so that the source is not copied. */
 SC_INLINED struct sc_slot *take_slot(struct sc_context *context, struct sc_staging_of_context *own,
                                      const struct sc_slot_source *source)
 {
@@ -198,7 +213,8 @@ SC_INLINED struct sc_slot *take_slot(struct sc_context *context, struct sc_stagi
     return slot;
 }
 
-/* May reading the source directly fault? */
+/* May a plain load of the source fault? The stack is there, and so is pinned memory, unless the
+ * program has changed its protection. Of other memory nobody has said so. */
 static bool may_be_unreadable(const struct sc_slot_source *source)
 {
     if (source->kind == SC_STACK)
@@ -206,7 +222,7 @@ static bool may_be_unreadable(const struct sc_slot_source *source)
     return !source->range || !sc_track_is_plainly_readable(&sc_track, source->range);
 }
 
-/* Copies a source with gaps, packed. */
+/* Copies a source whose rows have gaps: the rows lie in the snapshot one behind the other. */
 static __attribute__((noinline)) void copy_runs(char *packed, const struct sc_slot_source *source)
 {
     struct sc_runs runs = sc_shape_runs(source->shape, source->fold);
@@ -215,7 +231,8 @@ static __attribute__((noinline)) void copy_runs(char *packed, const struct sc_sl
         memcpy(packed + run.before_bytes, (const void *)run.address, run.size_bytes);
 }
 
-/* Reads the collected pieces by one system call. False: some cannot be read. */
+/* Reads the collected pieces of a source by one system call, which fails where a load would fault.
+ * False: some cannot be read. */
 static bool read_pieces(struct sc_peek_item *items, unsigned *count)
 {
     bool read = true;
@@ -226,8 +243,8 @@ static bool read_pieces(struct sc_peek_item *items, unsigned *count)
     return read;
 }
 
-/* Packs the source's runs, where it may be unreadable or protected. False: some of it cannot be
- * read. */
+/* Copies a source's rows one behind the other where a load may fault: the kernel reads them, a few
+ * at a time. False: some cannot be read. */
 static __attribute__((noinline)) bool peek_runs(char *packed, const struct sc_slot_source *source)
 {
     struct sc_runs runs = sc_shape_runs(source->shape, source->fold);
@@ -243,8 +260,9 @@ static __attribute__((noinline)) bool peek_runs(char *packed, const struct sc_sl
     return read_pieces(items, &count);
 }
 
-/* Copies the source into the slot. False: the program has made it unreadable, which does not
- * disturb the driver, or it is no memory at all. */
+/* Copies the source into the slot (pinned memory that the device reads instead). False: it cannot
+ * be read, as it is no memory, or the program has made it unreadable, which does not disturb the
+ * driver. Then the device has to read the source itself. */
 static bool fill_slot(struct sc_slot *slot, const struct sc_slot_source *source)
 {
     bool is_whole = sc_shape_is_whole(source->shape, source->fold);
@@ -260,7 +278,8 @@ static bool fill_slot(struct sc_slot *slot, const struct sc_slot_source *source)
     return true;
 }
 
-/* Is a snapshot of these rows cheaper than guarding? Not if they are many and far apart. */
+/* Is a copy of these rows cheaper than the protection of their pages? Not if they overlap, or if
+ * they are many and far apart, since each is then a miss of the cache. */
 static __attribute__((noinline)) bool are_rows_worth_it(const struct sc_shape *shape,
                                                         const struct sc_fold *fold)
 {
@@ -270,6 +289,9 @@ static __attribute__((noinline)) bool are_rows_worth_it(const struct sc_shape *s
            (hull_bytes <= HULL_MAX || (!fold->pitch_bytes && shape->rows <= ROWS_MAX));
 }
 
+/* Should the source be copied in the call, so that the device reads the copy? Only in mode=fix, and
+ * for a copy to the device. Not if other work may still write the source (`stable` false). Not in a
+ * replay, since the driver has made the call already. */
 SC_INLINED bool are_for(enum sc_direction direction, bool stable, enum sc_buffer_kind kind,
                         const struct sc_shape *shape, const struct sc_fold *fold)
 {
@@ -286,6 +308,8 @@ bool sc_snapshots_are_for(enum sc_direction direction, bool stable, const struct
     return are_for(direction, stable, SC_PAGEABLE, shape, fold);
 }
 
+/* Takes a free slot for a snapshot, in the staging memory of the device's primary context if that
+ * is known, since it outlives other contexts. NULL: there is none. */
 SC_INLINED_HERE struct sc_slot *sc_snapshots_reserve(struct sc_context *context,
                                                      const struct sc_slot_source *source)
 {
@@ -300,7 +324,7 @@ void sc_snapshots_return(struct sc_slot *slot)
 }
 
 /* Copies a source that the program may change before the device has read it; the device then reads
- * the copy. NULL: the source is to be read itself. */
+ * the copy. NULL: the device has to read the source itself. */
 struct sc_slot *sc_snapshots_take(struct sc_context *context, enum sc_direction direction,
                                   bool stable, const struct sc_slot_source *source)
 {
@@ -319,7 +343,9 @@ void sc_snapshots_refuse(const struct sc_simple_copy *copy)
     SC_TRACKED(sc_inflight_refuse_simple_copy(track.inflight, copy));
 }
 
-/* Takes a slot for a small source and fills it: the quick path. False: it is not possible. */
+/* The quick path of a small copy to the device: takes a slot of staging memory, from which the
+ * device will read, and copies the source into it, unless it has the same bytes already. False:
+ * there is no slot, or this is not such a copy, and the usual path is taken. */
 bool sc_snapshots_begin_upload(struct sc_context *context, struct sc_simple_copy *copy)
 {
     struct sc_context *home = context->primary ? context->primary : context;
@@ -334,19 +360,22 @@ bool sc_snapshots_begin_upload(struct sc_context *context, struct sc_simple_copy
 
 /* ---- the end ---- */
 
+/* Unmaps a block's pages, which the ledger of memory counts as the library's own until then. */
 static void unmap_memory(const struct block *block)
 {
     sc_ledger_keep(&sc_ledger, (uintptr_t)block->memory, 0);
     sc_pages_unmap(block->memory, block->bytes);
 }
 
-/* Staging memory is made with the first snapshot, and stays until the context ends. */
+/* Has the context staging memory? It is made with the first snapshot, and stays until the context
+ * ends. */
 bool sc_snapshots_have(const struct sc_context *context)
 {
     return atomic_load_explicit(&context->staging, memory_order_relaxed) != NULL;
 }
 
-/* Removes a block that no operation reads; NULL: there is none. */
+/* Removes a block of staging memory (pinned memory with copies of sources) of which the device
+ * reads nothing, and returns it; NULL: there is none. */
 static struct block *take_block_locked(struct sc_staging_of_context *own) SC_REQUIRES(grow_lock)
 {
     for (struct block **link = &own->first, *block; (block = *link) != NULL; link = &block->next) {
@@ -359,8 +388,9 @@ static struct block *take_block_locked(struct sc_staging_of_context *own) SC_REQ
     return NULL;
 }
 
-/* Frees those blocks of the context's staging memory that no operation reads. Returns whether there
- * were any. A block that the driver refuses to unregister is leaked. */
+/* Called when the driver lacks memory for the program: frees the blocks of the context's staging
+ * memory that the device reads nothing of. Returns whether there were any. Slots that streams keep
+ * for their next copy count as free. */
 bool sc_snapshots_give_up(struct sc_context *context)
 {
     struct sc_staging_of_context *own =
@@ -373,15 +403,16 @@ bool sc_snapshots_give_up(struct sc_context *context)
     while (own && (block = take_block_locked(own)) != NULL) {
         any = true;
         if (sc_real.cuMemHostUnregister(block->memory) != CUDA_SUCCESS)
-            continue; /* the device may still use it */
+            continue; /* leaked: the device may still use it */
         unmap_memory(block);
         sc_pages_unmap(block, block->own_bytes);
     }
     return any;
 }
 
-/* Unmaps the context's staging memory. Its records stay if a thread that was about to use the
- * context still has a slot. */
+/* Called when the context has ended: unmaps its staging memory (pinned memory with copies of
+ * sources), which the driver has unregistered. The records stay, leaked, if a thread still has a
+ * slot: it was about to use the context. */
 void sc_snapshots_context_gone(struct sc_context *context)
 {
     struct sc_staging_of_context *own = atomic_exchange(&context->staging, NULL);

@@ -30,40 +30,43 @@ struct sc_shape;
 struct sc_slot;
 struct sc_slot_source;
 
-/* Should a snapshot be taken of this pageable source? `stable`: nothing but the host can change its
- * bytes (struct sc_op_info). */
+/* Returns true if a snapshot (a copy that the device reads instead) should be taken of this
+ * pageable source. `stable`: nothing but the host can change its bytes until the device reads them
+ * (struct sc_op_info). Takes none itself. */
 bool sc_snapshots_are_for(enum sc_direction direction, bool stable, const struct sc_shape *shape,
                           const struct sc_fold *fold);
 
-/* Reserves a free slot for a snapshot, which the caller fills, or releases by sc_snapshots_return.
- * NULL: there is none. */
+/* Takes a free slot (a place in staging memory) for a snapshot. The caller fills it, or releases it
+ * by sc_snapshots_return. NULL: there is none. */
 struct sc_slot *sc_snapshots_reserve(struct sc_context *context,
                                      const struct sc_slot_source *source);
 
-/* Takes a snapshot of the source, if one should be taken. Returns the slot with the bytes that the
- * device is to read; rows lie in it without gaps. NULL: there is no snapshot. */
+/* Takes a snapshot of the source, if one should be taken: copies it into a slot, from which the
+ * device is to read; rows lie there without gaps. NULL: the device reads the source itself. */
 struct sc_slot *sc_snapshots_take(struct sc_context *context, enum sc_direction direction,
                                   bool stable, const struct sc_slot_source *source);
 
-/* Takes a snapshot for an upload (track/track_copies.h) of at most snapshot_max. False: the copy is
- * no upload, or no slot is free. */
+/* Takes a snapshot for an upload: a small copy to the device from pinned memory that nothing else
+ * uses (track/track_copies.h). False: the copy is no such, or no slot is free; nothing is taken
+ * then. */
 struct sc_simple_copy;
 bool sc_snapshots_begin_upload(struct sc_context *context, struct sc_simple_copy *copy);
-/* Releases the slot of an upload that the driver has refused. Takes the tracker's lock. */
+/* Releases the slot (the place of the copied source) of an upload that the driver has refused.
+ * Takes the tracker's lock. */
 void sc_snapshots_refuse(const struct sc_simple_copy *copy);
 
-/* Releases the slot of a snapshot that no operation reads: its call was not made, or was refused.
- * Takes the tracker's lock. */
+/* Releases a slot (the place of a copied source) that no operation reads: its call was not made, or
+ * was refused. Takes the tracker's lock. */
 void sc_snapshots_return(struct sc_slot *slot);
 
-/* Has the context staging memory? sc_snapshots_give_up frees the part that no operation reads, and
- * returns whether there was any. It needs the context to be current and idle, as the driver waits
- * for it, and the relaxed capture mode. */
+/* Called when the driver lacks memory for the program: has the context staging memory? give_up
+ * frees the part of which the device reads nothing, and returns whether there was any. The context
+ * has to be current and idle, as the driver waits for it, and the capture mode relaxed. */
 bool sc_snapshots_have(const struct sc_context *context);
 bool sc_snapshots_give_up(struct sc_context *context);
 
-/* Unmaps the staging memory of the context, which has ended. No operation uses its slots any more.
- */
+/* Called when the context has ended: unmaps its staging memory, the pinned memory with copies of
+ * sources. No operation reads there any more. */
 void sc_snapshots_context_gone(struct sc_context *context);
 
 #endif

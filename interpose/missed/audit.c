@@ -26,9 +26,10 @@
 
 #include "common/poison.h"
 
-/* Is CUPTI to be used? With cupti=auto it is if a missed call matters more than the time that each
- * call then costs. It also is if its records are wanted: the timeline, which needs the calls'
- * correlation ids, and managed memory, whose records only a subscriber gets. */
+/* Do the options want CUPTI to report driver calls? With cupti=auto they do where a call that no
+ * wrapper sees matters more than the time that each call then costs (strict=1, mode=report), or
+ * where CUPTI's records are needed: for the timeline, and for managed memory. A library that is
+ * alone (not preloaded) sees calls by CUPTI only. */
 static bool is_wanted(void)
 {
     if (sc_options.cupti == SC_CUPTI_OFF)
@@ -37,9 +38,11 @@ static bool is_wanted(void)
            sc_options.mode == SC_MODE_REPORT || sc_options.timeline || sc_options.um;
 }
 
-/* Reports and replays a call that CUPTI has reported and no wrapper has made. If the library is
- * alone (not preloaded), no wrapper makes any call, so nothing is reported as missed; the first
- * call activates the library. */
+/* Called by CUPTI's callback, at the beginning (`entering`) and at the end of a driver call that
+ * came through no wrapper: counts and reports it as missed, and runs its wrapper for what that
+ * notes (a replay). If the library is alone (not preloaded), no call comes through wrappers, so
+ * nothing is reported as missed; the first call activates the library. The list of modules, which
+ * names the stack's frames, is not written within a lock of the library. */
 static void on_missed_call(const struct sc_missed_call *call, bool entering)
 {
     SC_KEEP_ERRNO();
@@ -60,8 +63,8 @@ static void on_missed_call(const struct sc_missed_call *call, bool entering)
     sc_replay(call, entering);
 }
 
-/* Returns the major versions of CUPTI to search for: that of the runtime's CUDA, then the driver's.
- * Ends with 0. */
+/* Returns the major versions of libcupti to search for, ended by 0: that of the program's CUDA
+ * runtime, then the driver's. */
 static const int *cupti_majors(void)
 {
     static int list[3];
@@ -75,14 +78,15 @@ static const int *cupti_majors(void)
     return list;
 }
 
-/* Warns "WHAT cannot be met: CUPTI is held: by a tool". */
+/* Warns that an option (`what`) is not met because of CUPTI's state, for example "timeline=1 cannot
+ * be met: CUPTI is held: by a tool". */
 static void warn_unmet(const char *what, const struct sc_cupti_status *status)
 {
     sc_warning_say("%s cannot be met: CUPTI is %s%s%s", what, sc_cupti_state_string(status->state),
                    status->detail[0] ? ": " : "", status->detail);
 }
 
-/* What the report says of CUPTI. */
+/* Returns what the report says of CUPTI. */
 static struct sc_report_cupti describe_cupti(const struct sc_cupti_status *status)
 {
     return (struct sc_report_cupti){
@@ -102,7 +106,9 @@ static void warn_passed_over(const struct sc_cupti_status *status)
                        status->passed_over);
 }
 
-/* Reports that CUPTI was wanted and cannot be used, or not any more. */
+/* Reports that CUPTI was wanted and cannot be used, or not any more, and warns of options that are
+ * not met for that reason. A tool that took CUPTI over (YIELDED) is the user's wish, so no warning.
+ */
 static void report_loss(void)
 {
     struct sc_cupti_status status;
@@ -121,8 +127,8 @@ static void report_loss(void)
 
 /* ---- records: the timeline, and managed memory ---- */
 
-/* Is there any context? Then CUPTI would wait for its work, in cuptiSubscribe and to turn records
- * on. */
+/* Does the process have any CUDA context already? Then CUPTI would wait for its work, both in
+ * cuptiSubscribe and when records are turned on. Asked before CUPTI is started. */
 static bool has_context(void)
 {
     CUcontext current = NULL;
@@ -139,7 +145,7 @@ static bool has_context(void)
     return false;
 }
 
-/* Warns that options are not met which need CUPTI's records. */
+/* Warns that options which need CUPTI's records (timeline, um) are not met, and why. */
 static void warn_no_records(const char *why)
 {
     if (sc_options.timeline)
@@ -148,7 +154,8 @@ static void warn_no_records(const char *why)
         sc_warning_say("um=1 cannot be met: %s", why);
 }
 
-/* Returns the records that the options request; NULL: none. */
+/* Returns which of CUPTI's records the options ask for (times of copies, faults and moves of
+ * managed memory), for sc_cupti_start; NULL: none. */
 static const struct sc_timeline_request *request_records(void)
 {
     static struct sc_timeline_request request;
@@ -160,7 +167,9 @@ static const struct sc_timeline_request *request_records(void)
     return sc_options.timeline || sc_options.um ? &request : NULL;
 }
 
-/* Starts the thread that reads CUPTI's records, and warns of those that CUPTI does not deliver. */
+/* Called when CUPTI has started and records are wanted: starts the library's thread that reads
+ * them. If there is no such thread, the records are given up, since nobody would empty CUPTI's
+ * buffers. Warns of records that are wanted and do not come. */
 static void start_records(void)
 {
     bool copies = sc_timeline_state() == SC_CUPTI_LISTENING;
@@ -180,18 +189,19 @@ static void start_records(void)
     }
 }
 
-/* Reports that CUPTI is not used because there is a context already: the work that CUPTI would wait
- * for may itself wait for this thread. */
-static void start_too_late(void)
+/* Called instead of a start if there is a context already: reports that CUPTI is not used. It would
+ * wait for the context's work, which may itself wait for this thread. */
+static void report_too_late(void)
 {
     sc_cupti_fail("CUDA was in use before the library");
     report_loss();
     warn_no_records("CUDA was in use before the library");
 }
 
-/* Looks up a function of CUPTI, and records where CUPTI's code lies, before CUPTI starts threads at
- * the first subscription. */
-static void *cuptis_symbol(void *handle, const char *name)
+/* Looks up a function of libcupti, for cupti_hooks/, and notes where libcupti's code lies: threads
+ * that CUPTI starts (from the first subscription on) are known by that. NULL: there is no such
+ * function. */
+static void *find_cupti_symbol(void *handle, const char *name)
 {
     void *found = sc_loader_symbol(handle, name);
     if (found)
@@ -199,8 +209,10 @@ static void *cuptis_symbol(void *handle, const char *name)
     return found;
 }
 
-/* Has CUPTI report driver calls that no wrapper sees, so that the report can say what was missed.
- */
+/* Called when CUDA has been initialised: has CUPTI report driver calls from now on, so that calls
+ * which come through no wrapper are noticed and replayed. If CUPTI cannot be used, that is
+ * reported. If the library is alone (not preloaded), all kinds of calls are followed from the
+ * start. */
 void sc_audit_start(void)
 {
     static struct sc_cupti_request request;
@@ -210,12 +222,12 @@ void sc_audit_start(void)
         return;
     }
     if (!sc_process_is_alone() && has_context()) {
-        start_too_late();
+        report_too_late();
         return;
     }
     request = (struct sc_cupti_request){
         .search = {cupti_majors(), sc_libraries_open, sc_libraries_find_path},
-        .symbol = cuptis_symbol,
+        .symbol = find_cupti_symbol,
         .missed = on_missed_call,
         .told = sc_resource_news,
         .records = request_records(),
@@ -232,6 +244,8 @@ void sc_audit_start(void)
         sc_cupti_follow_more();
 }
 
+/* Called before a profiler's call of CUPTI: ends the library's use of CUPTI, which only one client
+ * can have. That is reported, since calls are missed from now on. */
 void sc_audit_make_way(void)
 {
     SC_KEEP_ERRNO();
@@ -239,30 +253,37 @@ void sc_audit_make_way(void)
         report_loss();
 }
 
+/* Called before another tool registers for CUPTI's records: gives the library's records up. */
 void sc_audit_make_way_for_records(void)
 {
     SC_KEEP_ERRNO();
     sc_cupti_yield_records();
 }
 
+/* Called when the process ends: CUPTI's callbacks are ignored from now on; records still come. */
 void sc_audit_close(void)
 {
     sc_cupti_stop(false);
 }
 
+/* Called at the end of the process, after sc_audit_close: ends the library's use of CUPTI.
+ * `unsubscribe`: CUPTI may still be called. */
 void sc_audit_stop(bool unsubscribe)
 {
     sc_cupti_stop(unsubscribe);
     sc_timeline_stop();
 }
 
+/* Called in a forked child, where CUPTI does not work: ends the library's use of it without calls.
+ */
 void sc_audit_child(void)
 {
     sc_copy_times_child();
     sc_cupti_child();
 }
 
-/* What the summary says of the timeline. If the timeline was not begun, its state is CUPTI's. */
+/* Fills in what the summary says of the timeline (option timeline=1). If that was not begun, the
+ * state of CUPTI says why. */
 static void describe_timeline(const struct sc_cupti_status *cupti,
                               struct sc_report_timeline *timeline)
 {
@@ -277,7 +298,8 @@ static void describe_timeline(const struct sc_cupti_status *cupti,
     timeline->matched = sc_copy_times_matched();
 }
 
-/* What the summary says of managed memory. */
+/* Fills in what the summary says of CUPTI's records of managed memory (option um=1). If they were
+ * not asked for, the state of CUPTI says why. */
 static void describe_um(const struct sc_cupti_status *cupti, struct sc_report_um *um)
 {
     struct sc_timeline_counts counts;
@@ -294,7 +316,10 @@ static void describe_um(const struct sc_cupti_status *cupti, struct sc_report_um
     };
 }
 
-/* Fills in the figures of CUPTI and of missed calls for the report's summary. */
+/* Fills in the summary's figures of CUPTI, and of driver calls that came through wrappers
+ * (`wrapped`) or did not (`missed`). Without CUPTI only the wrapped operations are known. If the
+ * library is alone (not preloaded), every call comes through no wrapper, so none counts as missed.
+ */
 void sc_audit_totals(struct sc_report_totals *totals)
 {
     struct sc_cupti_status status;

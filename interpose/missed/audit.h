@@ -33,15 +33,15 @@ void sc_audit_make_way(void);
  */
 void sc_audit_make_way_for_records(void);
 
-/* Ignores CUPTI's callbacks from now on, since the process ends, or the library stops working.
- * Records still come. */
+/* Called when the process ends, or the library stops working: ignores CUPTI's callbacks from now
+ * on. Records still come. */
 void sc_audit_close(void);
 
 /* Stops the audit (the library's use of CUPTI) at the end of the process, after sc_audit_close.
  * `unsubscribe`: also ends the subscription to CUPTI. */
 void sc_audit_stop(bool unsubscribe);
 
-/* Ends the audit in a forked child. */
+/* Called in a forked child, where CUPTI does not work: ends the audit without a call of CUPTI. */
 void sc_audit_child(void);
 
 /* Fills in the summary's figures of missed calls. Needs totals->operations. */

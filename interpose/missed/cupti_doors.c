@@ -22,6 +22,7 @@ CUptiResult CUPTIAPI cuptiFinalize(void);
 
 enum { SUBSCRIBE, SUBSCRIBE_V2, FINALIZE, REGISTER, ENABLE, ENABLE_CONTEXT, FUNCTIONS };
 
+/* The functions of CUPTI that the library wraps. */
 static struct {
     const char *name;
     void *wrapper;
@@ -44,9 +45,10 @@ static int index_of(const char *name)
     return FUNCTIONS;
 }
 
-/* Returns what a program gets that looks up a function of CUPTI: the wrapper. One wrapper cannot
- * call the functions of two libcuptis. So for a second one, the program gets that one's function,
- * and the library stops using CUPTI at once. */
+/* Called by the library's dlsym when it has found a function of CUPTI (`found`): returns what the
+ * program gets, which is the wrapper if the function is wrapped. One wrapper cannot call the
+ * functions of two libcuptis. So for a second one, the program gets that one's function, and the
+ * library stops using CUPTI at once, since the tool's call would not be seen. */
 void *sc_cupti_doors_found(void *handle, const char *name, void *found)
 {
     int i = index_of(name);
@@ -56,7 +58,7 @@ void *sc_cupti_doors_found(void *handle, const char *name, void *found)
      * libcupti, too. */
     if (found == wrapped[i].wrapper)
         return sc_loader_symbol(handle, "cuptiUnsubscribe") ? found : NULL;
-    /* a stub in a program that is linked with libcupti, which leads to the library's wrapper */
+    /* A stub in a program that is linked with libcupti leads to the library's wrapper already. */
     if (sc_loader_is_stub(found))
         return found;
     void *expected = NULL;
@@ -67,15 +69,16 @@ void *sc_cupti_doors_found(void *handle, const char *name, void *found)
     return found;
 }
 
-/* Returns the function, unless it is the library's wrapper or a stub that leads there; else NULL.
- */
+/* Returns `found`, if it is a real function of libcupti; NULL: it is the library's wrapper, or a
+ * stub that leads there, which the wrapper must not call. */
 static void *unless_ours(int i, void *found)
 {
     return found == wrapped[i].wrapper || sc_loader_is_stub(found) ? NULL : found;
 }
 
-/* Returns the function of this name that the caller's object was linked with. That object may have
- * been loaded without RTLD_GLOBAL. */
+/* Returns the function of this name that the object (program or library) with the code at `caller`
+ * was linked with; NULL: none. Looked for by that object's own handle, since an object that was
+ * loaded without RTLD_GLOBAL may see a libcupti that nobody else sees. */
 static void *symbol_of_caller(const char *name, const void *caller)
 {
     SC_INSIDE(); /* dlclose does not wait: the module stays */
@@ -98,13 +101,18 @@ bool sc_cupti_doors_only_ours(const char *name, const void *caller)
            !sc_loader_next(name);
 }
 
+/* Returns the real function in a libcupti that the process has loaded, by whatever way; NULL: none.
+ */
 static void *symbol_in_process(int i)
 {
     void *handle = sc_libcupti_find_loaded();
     return handle ? unless_ours(i, sc_loader_symbol(handle, wrapped[i].name)) : NULL;
 }
 
-/* Returns the real function of a wrapper, for this caller; NULL: there is none. */
+/* Returns the real function that a wrapper has to call for this caller; NULL: there is none. Tried
+ * in turn: what the caller's own object sees, what was looked up before, what comes after the
+ * library in the search order, any loaded libcupti. Failed look-ups set dlerror(), which is
+ * cleared. */
 static void *real_function(int i, const void *caller)
 {
     void *real = unless_ours(i, symbol_of_caller(wrapped[i].name, caller));

@@ -26,7 +26,9 @@
 
 /* ---- what is recorded in place of a wrapper ---- */
 
-/* Records work whose host function no wrapper has replaced: its start will not be noticed. */
+/* Records a launched host function that came through no wrapper, in place of its wrapper: the
+ * library's function is not in front of the program's, so its start is not seen (SC_WORK_SIGNALS).
+ */
 static void add_work(const struct sc_call *call, CUstream stream)
 {
     struct sc_work work;
@@ -34,8 +36,9 @@ static void add_work(const struct sc_call *call, CUstream stream)
     sc_work_end(&work, CUDA_SUCCESS);
 }
 
-/* Records a wait that was made. It may have made the stream join a capture: then nothing may be
- * recorded on the stream. */
+/* Records a stream's wait for an event, which the driver has made already, in place of its wrapper.
+ * The wait may have made the stream join a capture, so what is known of captures is asked for anew;
+ * on a stream that captures, nothing may be recorded. */
 static void add_wait(const struct sc_call *call, CUstream handle, CUevent event)
 {
     struct sc_stream_record *stream =
@@ -60,7 +63,7 @@ static void add_wait(const struct sc_call *call, CUstream handle, CUevent event)
 #define DO_NOTED_BEFORE(note) note
 #define DO_NEVER(arguments) (void)0
 
-/* These functions have no parameters. */
+/* Functions without parameters, of which CUPTI has no struct of parameters. */
 typedef void cuCtxSynchronize_params;
 typedef void cuProfilerStart_params;
 typedef void cuProfilerStop_params;
@@ -77,7 +80,8 @@ typedef void cuProfilerStop_params;
     }
 #include "interpose/driver/api.def"
 
-/* When to run the wrapper, by the driver's call. */
+/* When a missed call's wrapper is run: before the driver's call, behind it, or at both ends. BOTH:
+ * the first run only orders, in mode=fix; AROUND: the first run notes what is gone afterwards. */
 enum when { NEVER, BEFORE, AFTER, BOTH, AROUND };
 
 /* How calls of one callback id are replayed. */
@@ -104,16 +108,19 @@ static const struct replay replays[REPLAYS] = {
 #include "interpose/driver/api.def"
 };
 
-/* Does the call begin a capture? Until its wrapper runs, no wrapper knows of the capture, and no
- * event may be recorded on its stream. So the driver is queried again for what captures. */
+/* Does the call begin a capture? From its beginning on, the library must record no event on the
+ * stream, although its wrapper, which would see to that, runs only behind it. So for such a call
+ * the driver is asked anew which streams capture. */
 static bool begins_capture(const struct sc_missed_call *call)
 {
     return strncmp(call->name, "cuStreamBeginCapture", strlen("cuStreamBeginCapture")) == 0 ||
            strncmp(call->name, "cuStreamBeginRecapture", strlen("cuStreamBeginRecapture")) == 0;
 }
 
-/* Is the wrapper to be run at this end of the call? After a call that failed it is run only if
- * captures may be the reason, which wrappers record. */
+/* Is the wrapper of a missed call to be run at this end of the call (`entering`: its beginning)? A
+ * first run that only orders the call is of use in mode=fix alone. After a call that has failed,
+ * the wrapper is run only if it has a first run to undo (AROUND), or if a capture may be the
+ * reason, which wrappers report. */
 static bool is_due(const struct replay *replay, const struct sc_missed_call *call, bool entering)
 {
     if (replay->when == NEVER)
@@ -127,8 +134,10 @@ static bool is_due(const struct replay *replay, const struct sc_missed_call *cal
            (replay->wrapped && sc_driver_is_capture_error((CUresult)call->result));
 }
 
-/* Runs the wrapper of a driver call that no wrapper has seen, for what it records, before or after
- * the call. */
+/* Called at the beginning and at the end of a driver call that came through no wrapper: runs its
+ * wrapper for what that records, with the driver's answer in place of a call (at the beginning, an
+ * answer that records nothing). Contexts that have ended are dropped first, since the call may use
+ * their handles again. Not within a replay: what the wrapper calls is the library's own. */
 void sc_replay(const struct sc_missed_call *call, bool entering)
 {
     if (call->id >= REPLAYS || !sc_active() || sc_replaying_is_on())
@@ -153,7 +162,8 @@ void sc_replay(const struct sc_missed_call *call, bool entering)
     sc_replaying = (struct sc_replaying){.armed = false};
 }
 
-/* Returns CUPTI's ids of the calls that can be replayed. */
+/* Returns CUPTI's ids of all calls that can be replayed, for cupti_hooks/, which has CUPTI report
+ * them. */
 const uint16_t *sc_replay_ids(size_t *count)
 {
     static uint16_t ids[REPLAYS];

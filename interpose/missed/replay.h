@@ -34,8 +34,9 @@
 
 struct sc_missed_call;
 
-/* Replays the call, at its beginning (`entering`) or at its end. Each kind of call is replayed at
- * one of these or at both. */
+/* Runs the wrapper of a call that came through none, for what the wrapper notes, if that kind of
+ * call is replayed at this end: at its beginning (`entering`), at its end, or at both
+ * (driver/api.def). */
 void sc_replay(const struct sc_missed_call *call, bool entering);
 
 /* Returns the callback ids of all calls that can be replayed. */

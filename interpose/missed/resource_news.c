@@ -18,9 +18,10 @@
 
 #include "common/poison.h"
 
-/* Records the end of a wait that no wrapper saw. What other threads have issued while the call
- * returned may be taken for done as well, as in a replay. If waits pass the wrappers by, events may
- * do so, too: all calls are followed from now on. */
+/* Called when CUPTI tells of the end of a wait that came through no wrapper: all work in `point` is
+ * known done. The point was taken behind the wait, so what other threads have issued meanwhile may
+ * be in it, too. Where waits come through no wrapper, records of events may not either: from now on
+ * CUPTI reports all kinds of calls. */
 static void end_unwrapped_wait(struct sc_point *point, const char *api)
 {
     sc_hazards_note_done_and_report(point, &(struct sc_culprit){api, NULL, NULL});
@@ -28,7 +29,8 @@ static void end_unwrapped_wait(struct sc_point *point, const char *api)
     sc_cupti_follow_more();
 }
 
-/* Records that the host has waited for the stream. */
+/* Called when CUPTI tells that the host has waited for the stream, by a call that came through no
+ * wrapper: the stream's work is known done. */
 static void stream_waited(CUstream handle)
 {
     struct sc_stream_record *stream = sc_streams_find_known(handle);
@@ -39,7 +41,8 @@ static void stream_waited(CUstream handle)
     end_unwrapped_wait(&point, "cuStreamSynchronize");
 }
 
-/* Records that the host has waited for the context. */
+/* Called when CUPTI tells that the host has waited for the context, by a call that came through no
+ * wrapper: all work there is known done. */
 static void context_waited(CUcontext handle)
 {
     struct sc_context *context = sc_contexts_known(handle);
@@ -50,8 +53,10 @@ static void context_waited(CUcontext handle)
     end_unwrapped_wait(&point, "cuCtxSynchronize");
 }
 
-/* Records that a stream, context, graph or module was created or ended, or that a stream or context
- * was waited for. No wrapper may have seen the call. */
+/* Acts on one report of CUPTI: a stream, context, graph or module was created or ended, or the host
+ * has waited for a stream or context. Runs within the driver, so nothing here calls it. A stream's
+ * handle that is new may have named another stream before, whose end nobody saw: both ends are
+ * noted alike. */
 static void act_on_news(const struct sc_news *news)
 {
     switch (news->kind) {
@@ -80,6 +85,8 @@ static void act_on_news(const struct sc_news *news)
     }
 }
 
+/* Called by CUPTI's callbacks with each such report that neither a wrapper nor a replay takes care
+ * of. */
 void sc_resource_news(const struct sc_news *news)
 {
     SC_KEEP_ERRNO();

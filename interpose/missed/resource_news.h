@@ -16,6 +16,7 @@
 
 struct sc_news;
 
+/* Acts on one report. Does nothing while the library is inactive. */
 void sc_resource_news(const struct sc_news *news);
 
 #endif

@@ -32,7 +32,7 @@ enum {
     FLUSH_WAIT_NS = 100 * NS_PER_MS,
 };
 
-/* A hazard whose copy's times are awaited. */
+/* A hazard that is in the report, and whose copy's times CUPTI has still to deliver. */
 struct awaited {
     struct sc_hazard hazard;
     struct sc_ticket ticket;
@@ -54,8 +54,9 @@ static _Atomic bool runs, stopping;
 static struct sc_copy_times_managed managed;
 static _Atomic uint64_t matched;
 
-/* Asks the device which copies are complete. Returns whether any is, so that its record may be
- * there. */
+/* Notes for each hazard that waits for times whether its copy is complete, by the library's events
+ * behind copies. Returns whether any is: only then may CUPTI have a record, and is worth a
+ * flush. */
 static bool query_device(void)
 {
     bool any = false;
@@ -67,8 +68,8 @@ static bool query_device(void)
     return any;
 }
 
-/* Writes the times of a hazard's copy, if CUPTI has delivered them. True: done, or nothing will
- * come. */
+/* Writes when a hazard's copy ran (a `timing` line), if CUPTI has delivered its record. True: that
+ * is done, or nothing will come, as CUPTI has been left or has dropped the record. */
 static bool write_if_known(const struct awaited *one)
 {
     struct sc_device_times times;
@@ -83,8 +84,8 @@ static bool write_if_known(const struct awaited *one)
     return true;
 }
 
-/* Removes hazards from the list whose copies' times have been written, or will not come any more.
- */
+/* Writes the times that are known by now, and removes these hazards from the list, with those for
+ * which nothing will come any more. */
 static void finish_awaited(void)
 {
     unsigned kept = 0;
@@ -94,8 +95,9 @@ static void finish_awaited(void)
     awaited_count = kept;
 }
 
-/* Has CUPTI deliver its records, and wakes the threads that wait for that. `all`: also incomplete
- * buffers, whose unfinished records are lost. */
+/* Has CUPTI deliver its records, passes those of managed memory on, and wakes the threads that wait
+ * for that (sc_copy_times_flush). `all`: also buffers that are not full, in which records of
+ * unfinished copies are lost; so only at the end. */
 static void flush_records(bool all)
 {
     unsigned waiting = atomic_exchange(&flush_waiters, 0);
@@ -107,7 +109,8 @@ static void flush_records(bool all)
 }
 
 /* One pass of the thread: takes over new hazards, has CUPTI deliver records if some may be there,
- * and writes times. */
+ * and writes times. A flush takes long, so there is none for nothing: a copy must be complete,
+ * CUPTI lack buffers, or records of managed memory be wanted. */
 static void run_pass(void)
 {
     pthread_mutex_lock(&lock);
@@ -121,7 +124,9 @@ static void run_pass(void)
     finish_awaited();
 }
 
-/* Waits for work, `poll_ns` at most (0: without limit). Returns whether there is new work. */
+/* Waits until another thread wakes this one, at most `poll_ns` (0: without limit). Returns whether
+ * one did. Signals are blocked meanwhile, so that Linux gives those for the process to the
+ * program's threads. */
 static bool wait_for_work(uint64_t poll_ns)
 {
     struct timespec at = sc_deadline_in(poll_ns);
@@ -135,8 +140,8 @@ static bool wait_for_work(uint64_t poll_ns)
     return fresh;
 }
 
-/* Gives copies in flight a little time to end, and writes the last times. The last flush also takes
- * buffers in which a copy that does not end has a record. */
+/* Called at the end of the process: gives copies in flight LAST_WAIT_NS to end, and writes the last
+ * times. The last flush also takes buffers that hold the record of a copy which does not end. */
 static void finish_all_awaited(void)
 {
     uint64_t until_ns = sc_now_ns() + LAST_WAIT_NS;
@@ -150,15 +155,16 @@ static void finish_all_awaited(void)
     finish_awaited();
 }
 
-/* The thread: writes when the device made the copies of reported hazards, which CUPTI reports with
- * a delay. */
+/* The library's thread that writes when the device made the copies of reported hazards; CUPTI tells
+ * that later. While copies are in flight it polls with growing pauses. Otherwise it sleeps until it
+ * is woken, or with um=1 looks regularly for records of managed memory. */
 static void *run_thread(void *unused)
 {
     uint64_t poll_ns = 0;
     (void)unused;
     wait_for_work(0); /* until there is work: before that, the driver is still within cuInit */
     sc_library_threads_enter_driver("safecopy-times");
-    SC_CARRY();
+    SC_CARRY(); /* its driver calls are no missed calls of the program */
     for (bool fresh = true; !atomic_load(&stopping); fresh = wait_for_work(poll_ns)) {
         run_pass();
         if (!awaited_count && !sc_timeline_lacks_buffers())
@@ -173,7 +179,8 @@ static void *run_thread(void *unused)
     return NULL;
 }
 
-/* Starts that thread. False: it could not be started. */
+/* Starts the thread that writes copies' times. `who`: who is told of flushes, for records of
+ * managed memory. False: the thread could not be started. */
 bool sc_copy_times_start(struct sc_copy_times_managed who)
 {
     managed = who;
@@ -190,8 +197,9 @@ void sc_copy_times_wake(void)
         sem_post(&work);
 }
 
-/* Waits a limited time until CUPTI has delivered its records. A thread that has given up leaves the
- * semaphore raised, which ends another thread's wait early; that is harmless. */
+/* Called where somebody wants what CUPTI knows of managed memory (um=1) by now: waits until the
+ * thread has had it delivered, FLUSH_WAIT_NS at most. A thread that gave up earlier leaves the
+ * semaphore raised. That ends another wait early, which does no harm. */
 void sc_copy_times_flush(void)
 {
     if (!atomic_load_explicit(&runs, memory_order_acquire) || !managed.flushed)
@@ -204,7 +212,9 @@ void sc_copy_times_flush(void)
         continue;
 }
 
-/* Enqueues a hazard for the thread, which finds and writes the times of its copy. */
+/* Called when a hazard is in the report: has the thread find and write the times of its copy. Not
+ * without timeline=1 (no thread), or for a copy that CUPTI has not numbered. Dropped if the list is
+ * full. */
 void sc_copy_times_enqueue(const struct sc_hazard *hazard, const struct sc_ticket *ticket)
 {
     if (!atomic_load_explicit(&runs, memory_order_acquire) || !hazard->copy.correlation_id)
@@ -217,7 +227,8 @@ void sc_copy_times_enqueue(const struct sc_hazard *hazard, const struct sc_ticke
     sc_copy_times_wake();
 }
 
-/* Gives the thread a limited time for what it still waits for, at the end of the process. */
+/* Called at the end of the process: gives the thread STOP_WAIT_NS for the times that it still waits
+ * for. A second call does nothing. */
 void sc_copy_times_stop(void)
 {
     if (!atomic_load(&runs) || atomic_exchange(&stopping, true))
@@ -229,6 +240,8 @@ void sc_copy_times_stop(void)
     atomic_store(&runs, false);
 }
 
+/* Called in a child after fork, which has no such thread, and in which another thread may have had
+ * the lock. */
 void sc_copy_times_child(void)
 {
     lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;

@@ -32,7 +32,8 @@ struct sc_copy_times_managed {
     void (*flushed)(void);
 };
 
-/* Starts the thread. False: the C library cannot create it. */
+/* Starts the thread that waits for CUPTI's records, once CUPTI is on. False: the C library cannot
+ * create it. */
 bool sc_copy_times_start(struct sc_copy_times_managed who);
 
 /* Enqueues a hazard that is on disk, so that the times of its copy are written. `ticket`: that of
@@ -43,10 +44,11 @@ void sc_copy_times_enqueue(const struct sc_hazard *hazard, const struct sc_ticke
 /* Waits until the enqueued times are written, 0.4 s at most, at the end of the process. */
 void sc_copy_times_stop(void);
 
-/* Resets the state in a forked child, which has no such thread. */
+/* Called in a child after fork, which has no thread for copies' times: nothing is enqueued
+ * there. */
 void sc_copy_times_child(void);
 
-/* Returns how many `timing` lines were written. */
+/* Returns for how many hazards the times of the copy were written, for the summary. */
 uint64_t sc_copy_times_matched(void);
 
 #endif

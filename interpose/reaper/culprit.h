@@ -11,16 +11,17 @@
 #ifndef SC_INTERPOSE_REAPER_CULPRIT_H
 #define SC_INTERPOSE_REAPER_CULPRIT_H
 
-/* `api`: the call's name. `site`: the address to which the call returns, or, with a `context`
- * (ucontext_t), the instruction that a signal interrupted there. With neither, no stack is taken.
- */
+/* The call or instruction that came too early. `api`: the call's name. `site`: the address to which
+ * the call returns or, with a `context` (ucontext_t), the instruction that a signal interrupted.
+ * The report's stack begins there; with neither, no stack is taken. */
 struct sc_culprit {
     const char *api;
     void *site;
     const void *context;
 };
 
-/* The culprit of a wrapper's call (interpose/driver/call.h), as a pointer. */
+/* The wrapper's call (struct sc_call of interpose/driver/call.h) as the culprit of a hazard; a
+ * pointer that is good until the end of the block. */
 #define SC_CULPRIT_OF(call) (&(struct sc_culprit){(call)->api, (call)->site, NULL})
 
 #endif

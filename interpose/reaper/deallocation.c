@@ -19,7 +19,8 @@
 
 #include "common/poison.h"
 
-/* Describes the call for the report of a hazard. */
+/* Describes the call that takes memory away, for the report of a hazard. `unregistered`: only the
+ * registration ends. Keeps errno, since free() must not change it. */
 static struct sc_hazard_event event_of(const struct sc_culprit *culprit, bool unregistered)
 {
     SC_KEEP_ERRNO();
@@ -28,8 +29,9 @@ static struct sc_hazard_event event_of(const struct sc_culprit *culprit, bool un
     return event;
 }
 
-/* Stores the call if graphs name the memory, for the report of a later launch. A hold that only
- * waits leaves the memory where it is. */
+/* If graphs use the memory, stores in the request who takes it away, for the report of a later
+ * launch. The stack takes time, so others do without. A hold that only waits (SC_HOLD_WAIT) leaves
+ * the memory where it is. */
 static void name_call(struct sc_deallocation *request, const struct sc_culprit *culprit)
 {
     if (request->kind != SC_HOLD_WAIT &&
@@ -37,8 +39,11 @@ static void name_call(struct sc_deallocation *request, const struct sc_culprit *
         request->by = event_of(culprit, request->kind == SC_HOLD_UNREGISTER);
 }
 
-/* Finds what is in flight in memory that is about to be freed. In mode=fix a hold then keeps the
- * memory, or the call will wait. */
+/* Called before memory is freed: finds the operations in flight there, and has the pages
+ * unprotected. In mode=fix a hold then keeps the memory until they are done; where the driver's
+ * call waits itself, or too much memory is held, the call will wait instead. Kernels that may use
+ * the memory count only with kernels=order. What was freed in flight is noted for the report of a
+ * lost context, unless it stays the program's. */
 void sc_deallocation_search(struct sc_deallocation *request, const struct sc_culprit *culprit)
 {
     SC_TRACE("deallocation address bytes", request->address, request->size_bytes);
@@ -48,7 +53,8 @@ void sc_deallocation_search(struct sc_deallocation *request, const struct sc_cul
         request->max_held_bytes = sc_options.max_held_bytes;
     name_call(request, culprit);
     sc_track_deallocate(&sc_track, request);
-    /* If no more memory may be held, the call waits instead. */
+    /* No hold could be made: no more memory may be held. So the call waits, unless the driver's own
+     * call does. */
     if (request->must_wait && !sc_hold_is_drivers(request->kind)) {
         request->kind = SC_HOLD_WAIT;
         sc_track_deallocate(&sc_track, request);
@@ -58,7 +64,8 @@ void sc_deallocation_search(struct sc_deallocation *request, const struct sc_cul
         sc_recently_freed(culprit->api, culprit->site, request->address, request->size_bytes);
 }
 
-/* Returns what the report says the library did. */
+/* Returns what the report says that the library did: made the call later, let it wait, or nothing.
+ * The driver's call waits by itself where the memory goes back to the driver. */
 static enum sc_action action_of(const struct sc_deallocation *request)
 {
     if (request->held)
@@ -67,13 +74,15 @@ static enum sc_action action_of(const struct sc_deallocation *request)
                                                                    : SC_ACTION_REPORTED;
 }
 
-/* May the call go on without the operation: a kernel's, which frees do not wait for? */
+/* Is the operation a GPU kernel's, which may use the memory or may not, and for which frees do not
+ * wait (unless kernels=order)? */
 static bool need_not_wait_for(const struct sc_deallocation *request, const struct sc_op_info *op)
 {
     return request->passes_kernels && sc_ops_is_kernel(op);
 }
 
-/* May the call be made at once, as only GPU kernels are in flight there that are not waited for? */
+/* May the call be made at once, since all that was found are kernels which it does not wait for? No
+ * if more were found than are listed: those others may be copies. */
 bool sc_deallocation_needs_no_wait(const struct sc_deallocation *request)
 {
     for (unsigned i = 0; i < sc_ops_count_kept(&request->found); i++)
@@ -82,7 +91,8 @@ bool sc_deallocation_needs_no_wait(const struct sc_deallocation *request)
     return request->found.count == sc_ops_count_kept(&request->found);
 }
 
-/* Is any of the operations found one that the call does not wait for? */
+/* Is any of the operations found a kernel for which the call does not wait? Then what the library
+ * did differs from one operation to another. */
 static bool need_not_wait_for_some(const struct sc_deallocation *request)
 {
     for (unsigned i = 0; i < sc_ops_count_kept(&request->found); i++)
@@ -91,7 +101,8 @@ static bool need_not_wait_for_some(const struct sc_deallocation *request)
     return false;
 }
 
-/* Reports what was found in flight. */
+/* Reports a hazard for each operation found in flight. All have the same action, and are reported
+ * together, unless some are kernels for which the call does not wait: those are only reported. */
 void sc_deallocation_report(const struct sc_deallocation *request, enum sc_hazard_code code,
                             const struct sc_culprit *culprit)
 {
@@ -108,8 +119,8 @@ void sc_deallocation_report(const struct sc_deallocation *request, enum sc_hazar
     }
 }
 
-/* Waits for what was found, or leaves the memory to the reaper. True: the caller must not free it.
- */
+/* Waits for what was found, or has the reaper free the memory when the device is done. True: the
+ * reaper will, so the caller must not. */
 bool sc_deallocation_finish(const struct sc_deallocation *request, const char *api)
 {
     if (!request->held)
@@ -122,7 +133,8 @@ bool sc_deallocation_finish(const struct sc_deallocation *request, const char *a
     return true;
 }
 
-/* Does all three steps. True: the caller must not free the memory. */
+/* Does all that a hook or wrapper has to do before it takes memory away: search, report, and wait
+ * or defer. True: the memory is held, and the caller must not free it. */
 bool sc_deallocation_handle(struct sc_deallocation *request, enum sc_hazard_code code,
                             const struct sc_culprit *culprit)
 {
@@ -131,8 +143,8 @@ bool sc_deallocation_handle(struct sc_deallocation *request, enum sc_hazard_code
     return sc_deallocation_finish(request, culprit->api);
 }
 
-/* Records in the graphs whose nodes name the memory that it is gone, so that a launch is reported.
- */
+/* Called where memory goes at once: tells the graphs whose nodes use it, and by which call, so that
+ * a later launch is reported. Most memory is no graph's, and is found so without the stack. */
 void sc_deallocation_note_for_graphs(uintptr_t address, size_t size_bytes, bool unregistered,
                                      const struct sc_culprit *culprit)
 {

@@ -42,10 +42,10 @@ struct sc_deallocation;
 bool sc_deallocation_handle(struct sc_deallocation *request, enum sc_hazard_code code,
                             const struct sc_culprit *culprit);
 
-/* The first step: finds the operations in flight, creates the hold (in mode=fix only), and has the
- * pages unprotected. If no hold can be created, since max_held or memory is used up, `kind` becomes
- * SC_HOLD_WAIT; or `must_wait` stays set, if the driver's own call will wait (sc_hold_is_drivers).
- * max_held_bytes 0: the option's value. */
+/* The first step: finds the operations in flight, creates the hold that keeps the memory (in
+ * mode=fix only), and has the pages unprotected. If no hold can be created, since max_held or
+ * memory is used up, `kind` becomes SC_HOLD_WAIT; or `must_wait` stays set, if the driver's own
+ * call will wait (sc_hold_is_drivers). max_held_bytes 0: the option's value. */
 void sc_deallocation_search(struct sc_deallocation *request, const struct sc_culprit *culprit);
 
 /* The second step: reports each operation that was found, with what the library did with the call.
@@ -53,17 +53,18 @@ void sc_deallocation_search(struct sc_deallocation *request, const struct sc_cul
 void sc_deallocation_report(const struct sc_deallocation *request, enum sc_hazard_code code,
                             const struct sc_culprit *culprit);
 
-/* The last step: waits for a hold of kind SC_HOLD_WAIT, at most stall_limit, on behalf of the call
- * `api`, and wakes the reaper for any other. True: the memory is held, and the caller must not make
- * the real call. */
+/* The last step: waits for the operations if the hold's kind is SC_HOLD_WAIT, at most stall_limit,
+ * on behalf of the call `api`; wakes the reaper for any other hold. True: the memory is held, and
+ * the caller must not make the real call. */
 bool sc_deallocation_finish(const struct sc_deallocation *request, const char *api);
 
-/* Need the call wait for none of the operations that were found, since all of them are of GPU
- * kernels and request->passes_kernels is set? True also if none was found. */
+/* Returns true if the call need not wait: all operations that were found are of GPU kernels, and
+ * request->passes_kernels is set, or none was found. */
 bool sc_deallocation_needs_no_wait(const struct sc_deallocation *request);
 
-/* Records for graphs a call that takes the memory away without a hold, so that later launches of
- * graphs that name the memory are reported. `unregistered`: only the registration ends. */
+/* Called where the memory goes at once, and is not held: records for graphs that use it which call
+ * took it, so that their later launches are reported. `unregistered`: only the registration
+ * ends. */
 void sc_deallocation_note_for_graphs(uintptr_t address, size_t size_bytes, bool unregistered,
                                      const struct sc_culprit *culprit);
 

@@ -15,6 +15,8 @@
 #include "common/hazard_words.h"
 #include "track/ops.h"
 
+/* Operations in flight that a call may hurt, and for each whether it is a hazard, as found before
+ * the call is made. */
 struct sc_decided {
     struct sc_ops ops;
     bool counts[SC_TRACK_OPS_MAX]; /* for each operation: is it a hazard that counts? */

@@ -29,8 +29,9 @@
 enum { WORDS = 64, WRITERS = 4, OPEN_MAX = 256, PAGE_BYTES = 4096, POLL_NS = 1000 * 1000 };
 
 /* A word that the device and the host write, each on a cache line of its own. A word only ever
- * grows. For the edge number `turn` the library's thread writes 2 * turn - 1, which lets the stream
- * go on. The writer stream writes 2 * turn; after that the word may be used for another edge. */
+ * grows. For the edge (a wait that the library has added) number `turn` the library's thread writes
+ * 2 * turn - 1, which lets the stream go on. The writer stream writes 2 * turn; after that the word
+ * may be used for another edge. */
 struct word {
     _Atomic uint32_t value;
     char rest[PAGE_BYTES / WORDS - sizeof(uint32_t)];
@@ -45,6 +46,7 @@ struct sc_edges_of_context {
     uint32_t turns[WORDS]; /* the number of each word's latest edge */
 };
 
+/* An edge that is being made: a stream waits for a word. */
 struct edge {
     struct sc_edges_of_context *own;
     unsigned index;
@@ -52,7 +54,7 @@ struct edge {
     bool written; /* the writer stream has been given the write */
 };
 
-/* An edge that the thread may have to end. */
+/* An edge for which a stream may be waiting, and which the library's thread may have to end. */
 struct open {
     _Atomic uint32_t *value;
     uint32_t turn;
@@ -71,58 +73,67 @@ static sem_t fresh; /* posted for each new edge */
 
 /* ---- the thread ---- */
 
-/* Returns the value of the edge's word from which on its stream goes on. */
+/* Returns the value of a word from which on the stream that waits for it goes on; `turn` counts the
+ * word's uses. */
 static uint32_t release_value(uint32_t turn)
 {
     return 2 * turn - 1;
 }
 
+/* Has the word been written, by the device or by the thread, so that the stream goes on? */
 static bool is_edge_passed(const struct open *edge)
 {
     return atomic_load(edge->value) >= release_value(edge->turn);
 }
 
-/* Lets the stream go on. False: the device has written at the same moment; its value is the larger
- * one, and stays. */
+/* Lets the waiting stream go on, by the thread. False: the device has written the word at the same
+ * moment, so nobody was late; its larger value stays, by which the word counts as free. */
 static bool write_word_by_host(const struct open *edge)
 {
     uint32_t before = 2 * (edge->turn - 1);
     return atomic_compare_exchange_strong(edge->value, &before, release_value(edge->turn));
 }
 
+/* Tells the user that the order which the library made has been given up, so that the program does
+ * not hang. */
 void sc_edges_warn_timeout(const char *api, const char *earlier_api)
 {
     sc_warning_say("%s goes on after stall_limit, though %s is not complete: its data may be wrong",
                    api, earlier_api);
 }
 
-/* Returns the operation before the edge as a query about host functions. */
+/* Returns the operation before the edge (a wait that the library has added) in the form in which
+ * host functions are asked about: its stream and time alone. */
 static struct sc_op_info operation_before(const struct open *edge)
 {
     return (struct sc_op_info){.ticket = {.stream = edge->earlier_stream},
                                .ticks = edge->earlier_ticks};
 }
 
+/* Has a host function before the edge's operation not returned yet? Then it may be waiting for the
+ * program, and has to be looked at again. */
 static bool is_after_open_function(const struct open *edge)
 {
     const struct sc_op_info op = operation_before(edge);
     return sc_host_functions_are_open(&op);
 }
 
-/* Is the edge ordered after a host function that waits for the program? The function may wait for
- * the stream of this very edge. */
+/* Was a host function before the edge's operation found to wait for the program? The program may be
+ * waiting for the stream of this very edge, and would hang. */
 static bool is_after_waiting_function(const struct open *edge)
 {
     const struct sc_op_info op = operation_before(edge);
     return sc_host_functions_are_open(&op) && sc_host_functions_excuses(&op, edge->since_ticks);
 }
 
+/* Returns the earlier of the two times; 0 as the first one is none. */
 static uint64_t earlier_time(uint64_t a_ns, uint64_t b_ns)
 {
     return a_ns && a_ns < b_ns ? a_ns : b_ns;
 }
 
-/* Polls the host functions that edges wait for. True: one of them has not returned. */
+/* Looks whether host functions before the edges' operations wait for the program, as far as they
+ * have not returned. True: one of them has not, and is to be looked at again soon. */
 static bool poll_functions(void)
 {
     uint64_t since_ns = 0;
@@ -136,9 +147,9 @@ static bool poll_functions(void)
     return since_ns != 0;
 }
 
-/* Removes edges whose streams have gone on. Also removes and returns one edge that is to be ended
- * by the host: it is overdue, or waits for a host function that waits for the program. *next_ns:
- * when the next edge is overdue; 0: there is no other. */
+/* Removes edges (streams' waits that the library has added) that are over. Also removes and returns
+ * one whose stream the thread has to let go: it is overdue, or a host function before it waits for
+ * the program. *next_ns: when the next edge is overdue; 0: there is no other. */
 static bool take_one_to_end(struct open *due, bool *is_overdue, uint64_t *next_ns)
 {
     uint64_t now_ns = sc_now_ns();
@@ -163,8 +174,8 @@ static bool take_one_to_end(struct open *due, bool *is_overdue, uint64_t *next_n
     return found;
 }
 
-/* Ends waits of streams: those that are overdue, with a warning, and those for a host function that
- * waits for the program. *next_ns: as for take_one_to_end. */
+/* Lets streams go on whose time is over, with a warning, and streams that wait for a host function
+ * that waits for the program. *next_ns: when the next edge is overdue; 0: there is none. */
 static void end_due_edges(uint64_t *next_ns)
 {
     struct open over;
@@ -174,13 +185,16 @@ static void end_due_edges(uint64_t *next_ns)
             sc_edges_warn_timeout(over.api, over.earlier_api);
 }
 
-/* The thread: ends waits of streams (edges), by writing the words that they wait for. */
+/* The library's thread that ends streams' waits (edges), by writing the words that they wait for.
+ * It makes no driver call and takes one lock of its own, so that nothing which hangs can hold it
+ * up. It sleeps until the next edge is overdue, or POLL_NS while host functions have to be looked
+ * at. */
 static void *run_thread(void *unused)
 {
     uint64_t next_ns;
     (void)unused;
     sc_library_threads_enter_driver("safecopy-edges");
-    SC_CARRY();
+    SC_CARRY(); /* its driver calls are no missed calls of the program */
     for (;;) {
         bool polls = poll_functions();
         end_due_edges(&next_ns);
@@ -198,7 +212,8 @@ static void *run_thread(void *unused)
     return NULL;
 }
 
-/* Starts the thread at the first edge. False: it could not be started. */
+/* Starts the library's thread that ends waits of streams, at the first such wait. False: it could
+ * not be started, and is not tried again. */
 static bool start_locked(void) SC_REQUIRES(lock)
 {
     SC_ASSERT_HELD(&lock);
@@ -210,8 +225,8 @@ static bool start_locked(void) SC_REQUIRES(lock)
     return thread_state == RUNS;
 }
 
-/* Records an edge for the thread, before the stream waits. False: there is no thread, or no room.
- */
+/* Records an edge for the thread, before a stream waits by it: the thread has to be able to end
+ * every such wait. False: there is no thread, or no room, so the caller must not make the edge. */
 static bool open_edge(const struct edge *edge, const char *api, const struct sc_op_info *op)
 {
     uint64_t now_ns = sc_now_ns();
@@ -238,7 +253,8 @@ static bool open_edge(const struct edge *edge, const char *api, const struct sc_
 
 /* ---- a context's words ---- */
 
-/* Makes the page of words that a context's device can wait for. */
+/* Makes the page of words that the context's streams can wait for, mapped into the device's
+ * addresses. False: there is no memory, or the driver refuses; what was made is left. */
 static bool make_words(struct sc_edges_of_context *own)
 {
     own->words = sc_pages_map(PAGE_BYTES);
@@ -248,8 +264,9 @@ static bool make_words(struct sc_edges_of_context *own)
            sc_real.cuMemHostGetDevicePointer_v2(&own->device_words, own->words, 0) == CUDA_SUCCESS;
 }
 
-/* Makes the streams and words of a context, which is current. The driver's part of them ends with
- * the context. After a failure `words` is NULL. */
+/* Makes the writer streams and the words of the current context. The driver's part of them ends
+ * with the context. After a refusal the record is kept, with `words` NULL: the driver would refuse
+ * again. Returns NULL if there is no memory for it. */
 static struct sc_edges_of_context *make_streams_and_words(void)
 {
     struct sc_edges_of_context *own = sc_pages_map(sizeof *own);
@@ -261,8 +278,9 @@ static struct sc_edges_of_context *make_streams_and_words(void)
     return own;
 }
 
-/* Returns the context's words, which the first call makes; NULL: there are none. If two threads
- * make them, those of the first are kept. */
+/* Returns the context's words, which the first call makes; NULL: there are none. No driver call is
+ * made in a context that may be ending (quiet). If two threads make words at once, those of the
+ * first are kept; the others are left to the driver until the context ends. */
 static struct sc_edges_of_context *find_words(struct sc_context *context)
 {
     struct sc_edges_of_context *none = NULL;
@@ -279,7 +297,8 @@ static struct sc_edges_of_context *find_words(struct sc_context *context)
     return own && own->words ? own : NULL;
 }
 
-/* Reserves a free word for an edge. */
+/* Reserves a free word for an edge (a wait that the library has added): one whose writer stream has
+ * written it for its last edge. False: all words are in use. */
 static bool take_word(struct sc_edges_of_context *own, struct edge *edge)
 {
     SC_LOCKED(&lock);
@@ -293,15 +312,15 @@ static bool take_word(struct sc_edges_of_context *own, struct edge *edge)
 
 /* ---- an edge ---- */
 
-/* Has the driver the calls by which a stream waits for a word, and writes one? */
+/* Has the driver the calls by which a stream waits for a word, and by which one writes it? */
 static bool can_write(void)
 {
     return SC_HAVE(cuStreamWaitValue32_v2) && SC_HAVE(cuStreamWriteValue32_v2);
 }
 
-/* Makes the writer stream write the word after `event`, and `stream` wait for the word. The write
- * is enqueued first, so that it never depends on the wait, in whatever order the device processes
- * its queues. */
+/* For sc_marks_order_by: makes the writer stream write the word after `event`, which is behind the
+ * earlier operation, and `stream` wait for the word. The write is enqueued first, so that it never
+ * depends on the wait, in whatever order the device processes its queues. */
 static bool wait_for_word(void *context, CUstream stream, CUevent event)
 {
     struct edge *edge = context;
@@ -316,14 +335,18 @@ static bool wait_for_word(void *context, CUstream stream, CUevent event)
                                           CU_STREAM_WAIT_VALUE_GEQ) == CUDA_SUCCESS;
 }
 
-/* May work before the operation wait for the program? Copies alone do not. */
+/* May work before the operation wait for what the program does next? Kernels, graphs and host
+ * functions may; copies alone do not. Then a plain wait for the operation could become a
+ * deadlock. */
 static bool may_wait_for_program(const struct sc_op_info *op)
 {
     struct sc_stream_record *earlier = sc_streams_of_id(op->ticket.stream);
     return earlier && !sc_unfinished_is_clear(earlier);
 }
 
-/* Makes the edge by a word. False: that is impossible. */
+/* Makes `stream` wait for the operation by a word in memory, which the library's thread can write
+ * as well. False: the driver lacks the calls, there is no word, thread or room, or the driver
+ * refuses. A word that no stream will write is free again at once. */
 static bool order_by_word(struct sc_stream_record *stream, const struct sc_op_info *op,
                           const char *api)
 {
@@ -338,8 +361,10 @@ static bool order_by_word(struct sc_stream_record *stream, const struct sc_op_in
     return ordered;
 }
 
-/* Makes the stream wait for the operation: by a word, which the library's thread can write, if the
- * operation may wait for what the program does next, so that a deadlock ends. */
+/* Makes the stream's later work wait for the operation (mode=fix). By an event if only copies run
+ * before the operation. Else by a word, which the thread can write, so that a deadlock ends. If a
+ * host function before the operation waits for the program, the program may have made the order by
+ * it, and the stream must not wait: false. */
 bool sc_edges_order_after(struct sc_stream_record *stream, const struct sc_op_info *op,
                           const char *api)
 {

@@ -28,14 +28,15 @@
 struct sc_op_info;
 struct sc_stream_record;
 
-/* Inserts the edge: later work on `stream`, from the call `api` on, runs after the operation.
- * False: the edge was not inserted. That is so if the driver refuses it; if a host function before
- * the operation waits for the program; and if one may do so and no edge that ends by itself could
- * be made. No lock of the library may be held. Calls the driver; errno may change. */
+/* Makes later work on `stream`, from the call `api` on, run after the operation (mode=fix, for an
+ * order that the program lacks). False: no edge was inserted. The driver has refused; or a host
+ * function before the operation waits for the program, or may do so and no edge that ends by itself
+ * could be made. No lock of the library may be held. Calls the driver; errno may change. */
 bool sc_edges_order_after(struct sc_stream_record *stream, const struct sc_op_info *op,
                           const char *api);
 
-/* Warns that `api` goes on after stall_limit, though `earlier_api` is not complete. */
+/* Warns on stderr that `api` goes on after stall_limit, though `earlier_api` is not complete: the
+ * order that the library made is given up, so that the program does not hang. */
 void sc_edges_warn_timeout(const char *api, const char *earlier_api);
 
 #endif

@@ -22,7 +22,7 @@
 enum { ORDERS_MAX = 256, KERNELS_MAX = 64 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* a leaf */
-/* Two operations whose order a host function may have made, while a verdict waits. */
+/* Two operations that seem unordered, while it is open whether a host function has ordered them. */
 static struct order {
     bool is_used, is_made;            /* `is_made`: a host function made the order, or may have */
     struct sc_op_info earlier, later; /* as queries about host functions */
@@ -30,14 +30,16 @@ static struct order {
 } orders[ORDERS_MAX] SC_GUARDED_BY(lock);
 static _Atomic unsigned order_count;
 
+/* Returns the first operation in the form in which host functions are asked about: its stream and
+ * time alone. */
 static struct sc_op_info earlier_operation(const struct sc_excuse *excuse)
 {
     return (struct sc_op_info){.ticket = {.stream = excuse->first_op_stream},
                                .ticks = excuse->issued_ticks};
 }
 
-/* Returns the second operation as a query about host functions, which only look at stream and time.
- */
+/* Returns the second operation, or the touch, in the form in which host functions are asked about:
+ * its stream and time alone. */
 static struct sc_op_info later_operation(const struct sc_excuse *excuse)
 {
     return (struct sc_op_info){.ticket = {.stream = excuse->later_op_stream},
@@ -46,14 +48,16 @@ static struct sc_op_info later_operation(const struct sc_excuse *excuse)
 
 /* ---- orders ---- */
 
-/* Is the operation known done? False for a call without an operation of its own, which has no
- * ticket. */
+/* Does the host know that the operation is done? False for a call without an operation of its own,
+ * which has no ticket (stream and number). */
 static bool is_done(const struct sc_ticket *ticket)
 {
     return ticket->stream && ticket->number && sc_track_is_known_done(&sc_track, ticket);
 }
 
-/* Records the two operations, so that host functions that return are checked against them. */
+/* Keeps the two operations until the verdict: each host function that returns meanwhile is checked
+ * for whether it can have ordered them. If the table is full, nothing is known of that, and the
+ * hazard is excused. */
 static void add_order(struct sc_excuse *excuse, const struct sc_ticket *first,
                       const struct sc_ticket *second)
 {
@@ -75,7 +79,7 @@ static void add_order(struct sc_excuse *excuse, const struct sc_ticket *first,
 }
 
 /* Has a host function ordered the two operations, or may it have? Assumed so if there was no room
- * to record them. */
+ * to keep them: nobody is accused without proof. */
 static bool is_order_made(const struct sc_excuse *excuse)
 {
     bool is_made = excuse->is_made || excuse->has_no_room;
@@ -88,9 +92,10 @@ static bool is_order_made(const struct sc_excuse *excuse)
     return is_made;
 }
 
-/* Finds which of the recorded pairs the host function has ordered, when it returns. It can have
- * ordered two operations only if the host knew one of them to be done when the function returned,
- * so that is checked now. A plain function waits for no thread, and orders none. */
+/* Called when a host function of the program has returned, on its thread, before its stream goes
+ * on. The function can have ordered two operations only if the host knew one of them to be done by
+ * now, so that is noted for each pair that it runs before. A plain function (which by its code
+ * waits for no thread) orders none. */
 void sc_excuses_function_returned(unsigned call)
 {
     bool is_plain = sc_host_functions_was_plain(call);
@@ -111,6 +116,8 @@ static struct sc_ticket
     kernels[KERNELS_MAX] SC_GUARDED_BY(lock); /* the latest ones that were found to */
 static _Atomic unsigned kernel_count;
 
+/* Called when a touch has waited for a kernel that makes no progress: notes that the kernel waits
+ * for the program, which excuses the touch. Only the latest KERNELS_MAX are kept. */
 void sc_excuses_kernel_waits(const struct sc_ticket *kernel)
 {
     sc_library_lock_acquire(&lock);
@@ -118,7 +125,8 @@ void sc_excuses_kernel_waits(const struct sc_ticket *kernel)
     sc_library_lock_release(&lock);
 }
 
-/* Was the GPU kernel found to wait for the program? */
+/* Was the GPU kernel found to wait for the program? Then what the program writes meanwhile is meant
+ * for it, and no hazard. Stream 0 is no kernel. */
 bool sc_excuses_kernel_is_waiting(const struct sc_ticket *kernel)
 {
     bool is = false;
@@ -131,15 +139,17 @@ bool sc_excuses_kernel_is_waiting(const struct sc_ticket *kernel)
     return is;
 }
 
-/* Is the GPU kernel's end still awaited, and is it not known to wait for the program? */
+/* Does the verdict still have to wait for the GPU kernel's end? Not if it is complete, or was found
+ * to wait for the program, or there is no kernel (stream 0). */
 static bool is_awaited(const struct sc_ticket *kernel)
 {
     return kernel->stream && !sc_track_is_complete(&sc_track, kernel) &&
            !sc_excuses_kernel_is_waiting(kernel);
 }
 
-/* Has the stream made no progress for so long that a GPU kernel in it may be waiting for the
- * program? */
+/* Called again and again while a touch waits for a GPU kernel: has its stream made no progress for
+ * SC_EXCUSES_STUCK_NS? Then the kernel may be waiting for that very touch. `stand`: how far the
+ * stream was at the last progress, and when. */
 bool sc_excuses_kernel_is_stuck(struct sc_excuses_stand *stand, uint32_t stream)
 {
     uint64_t complete = sc_track_stream(&sc_track, stream).complete;
@@ -151,7 +161,9 @@ bool sc_excuses_kernel_is_stuck(struct sc_excuses_stand *stand, uint32_t stream)
 
 /* ---- excuses ---- */
 
-/* Fills in what all excuses have. */
+/* Fills in what every excuse has: when the operation was issued and touched, and its stream. The
+ * stream gets an id that stands for all which the operation comes after now; later that could not
+ * be told. */
 static void begin_one(struct sc_excuse *excuse, const struct sc_op_info *op, uint64_t touched_ticks)
 {
     *excuse = (struct sc_excuse){
@@ -162,8 +174,9 @@ static void begin_one(struct sc_excuse *excuse, const struct sc_op_info *op, uin
     };
 }
 
-/* Stores the GPU kernel on which the verdict depends. A touch under kernels=order waits for the
- * kernel, whose end decides. */
+/* Stores the GPU kernel on which the verdict depends. Only with kernels=order (mode=fix) does a
+ * touch wait for a kernel that may use the memory; whether the kernel then goes on decides. Device
+ * memory cannot be touched by the host. */
 static void begin_kernel(struct sc_excuse *excuse, const struct sc_op_info *op)
 {
     bool is_ordered = sc_options.mode == SC_MODE_FIX && sc_options.kernels == SC_KERNELS_ORDER;
@@ -171,8 +184,9 @@ static void begin_kernel(struct sc_excuse *excuse, const struct sc_op_info *op)
         excuse->kernel = op->ticket;
 }
 
-/* Puts a touch in doubt if the operation runs after a host function that has not returned: in
- * mode=report nothing waits for the function. */
+/* Puts the touch in doubt if a host function before the operation has not returned: it may wait for
+ * the program, as by polling. Only in mode=report, since in mode=fix the touch itself waits, and
+ * shows what the function does. */
 static void begin_doubt(struct sc_excuse *excuse, const struct sc_ticket *ticket)
 {
     struct sc_op_info earlier = earlier_operation(excuse);
@@ -182,12 +196,15 @@ static void begin_doubt(struct sc_excuse *excuse, const struct sc_ticket *ticket
     excuse->doubt = sc_doubts_begin(&earlier, ticket);
 }
 
-/* A touch at an unknown time (0) cannot be compared with the times of host functions. */
+/* Begins the excuse of a touch that was found by its result (a changed source). Its time is unknown
+ * (0), so it is not compared with the times of host functions. */
 void sc_excuses_of_past_touch(struct sc_excuse *excuse, const struct sc_op_info *op)
 {
     begin_one(excuse, op, 0);
 }
 
+/* Begins the excuse of a touch that the calling thread makes now: a host function or a kernel
+ * before the operation may be waiting for it. */
 void sc_excuses_of_touch(struct sc_excuse *excuse, const struct sc_op_info *op)
 {
     begin_one(excuse, op, sc_ticks());
@@ -195,8 +212,10 @@ void sc_excuses_of_touch(struct sc_excuse *excuse, const struct sc_op_info *op)
     begin_doubt(excuse, &op->ticket);
 }
 
-/* Begins to find out whether a host function or GPU kernel that has waited for the program excuses
- * two operations that are not ordered. */
+/* Begins the excuse of two operations that are not ordered: a host function that waits for the
+ * program may have ordered them. `later` is the second one; without a number it is a call that has
+ * no operation, and counts as a touch. The two are checked once more at the end, since a function
+ * may have returned since they were compared. */
 void sc_excuses_of_order(struct sc_excuse *excuse, const struct sc_op_info *op,
                          const struct sc_later *later)
 {
@@ -210,11 +229,11 @@ void sc_excuses_of_order(struct sc_excuse *excuse, const struct sc_op_info *op,
     }
     if (sc_excuses_are_awaited(excuse))
         add_order(excuse, &op->ticket, ticket);
-    /* Checked again, since a function may have returned since the two were compared. */
     excuse->is_made = is_done(&op->ticket) || is_done(ticket);
 }
 
-/* Frees what was kept for the verdict. */
+/* Frees what was kept for the verdict: the doubt about a touch, and the pair of operations. Called
+ * once for each excuse; a second call does nothing. */
 void sc_excuses_end(struct sc_excuse *excuse)
 {
     if (excuse->is_doubted)
@@ -230,7 +249,9 @@ void sc_excuses_end(struct sc_excuse *excuse)
     excuse->order = 0;
 }
 
-/* May the hazard still turn out to be excused, so that the verdict has to wait? */
+/* May the hazard still turn out to be excused, so that the verdict has to wait? So if a host
+ * function before one of the operations has not returned, or the kernel has not ended. No for an
+ * excuse that was never begun (issued_ticks 0). */
 bool sc_excuses_are_awaited(const struct sc_excuse *excuse)
 {
     const struct sc_op_info earlier = earlier_operation(excuse);
@@ -246,7 +267,9 @@ void sc_excuses_poll(const struct sc_excuse *excuse)
         sc_doubts_look(excuse->doubt);
 }
 
-/* Is there an excuse, so that no hazard is reported? */
+/* Is the hazard excused by what is known now: has a host function before one of the operations, or
+ * a GPU kernel, waited for the program, or were the operations ordered by one? No for an excuse
+ * that was never begun (issued_ticks 0). */
 bool sc_excuses_hold(const struct sc_excuse *excuse)
 {
     const struct sc_op_info earlier = earlier_operation(excuse);
@@ -258,8 +281,9 @@ bool sc_excuses_hold(const struct sc_excuse *excuse)
            is_order_made(excuse) || sc_excuses_kernel_is_waiting(&excuse->kernel);
 }
 
-/* Is one of the two known done now, while functions have not returned? These may have ordered them.
- * What becomes known after they have returned does not count. */
+/* Does the host know one of the two to be done, while a host function before them has not returned?
+ * The function may have made that order. What becomes known after it has returned does not
+ * count. */
 static bool may_order_be_made(const struct sc_excuse *excuse)
 {
     bool may_be = false;
@@ -273,14 +297,16 @@ static bool may_order_be_made(const struct sc_excuse *excuse)
     return may_be;
 }
 
-/* What is still open at the end counts in favour of the program. */
+/* Is the hazard excused, when there is no more time to wait? What is still open counts in favour of
+ * the program. */
 bool sc_excuses_hold_at_last(const struct sc_excuse *excuse)
 {
     return sc_excuses_hold(excuse) || may_order_be_made(excuse) ||
            (excuse->is_doubted && sc_doubts_remain(excuse->doubt));
 }
 
-/* Under which reason an excused hazard is counted. */
+/* Returns under which reason the report counts an excused hazard as one without a verdict: the
+ * kernel waited, a table was full, or a host function may have made the order. */
 enum sc_no_verdict_reason sc_excuses_reason(const struct sc_excuse *excuse)
 {
     bool has_room = !excuse->has_no_room && (!excuse->is_doubted || excuse->doubt);

@@ -36,7 +36,7 @@
 enum sc_no_verdict_reason;
 struct sc_op_info;
 
-/* The operation or call that came second, or is about to be made. */
+/* The second of two operations that are not ordered, or the call that is about to be made. */
 struct sc_later {
     /* Its ticket. Number 0: it is a call that waits for the device itself; stream 0: it is the
      * host. */
@@ -45,7 +45,8 @@ struct sc_later {
     uint64_t ticks;
 };
 
-/* What is known about the excuse of one hazard. */
+/* What is known of whether one hazard is excused: whether a host function or a kernel that waited
+ * for the program made it right. */
 struct sc_excuse {
     uint64_t issued_ticks; /* when the first operation was issued; 0: nothing excuses the hazard */
     uint64_t touched_ticks;
@@ -61,28 +62,29 @@ struct sc_excuse {
     bool has_no_room; /* that table was full */
 };
 
-/* Begin to find out whether host functions excuse a hazard: a touch that the calling thread makes
- * now; a touch at an unknown time; a missing order of two operations. Each excuse must be ended
- * once (sc_excuses_end). Signal-safe. */
+/* Begin to find out whether a host function or kernel excuses a hazard. of_touch: a touch that the
+ * calling thread makes now. of_past_touch: one at an unknown time. of_order: two operations that
+ * are not ordered. Each excuse has to be ended once (sc_excuses_end). Signal-safe. */
 void sc_excuses_of_touch(struct sc_excuse *excuse, const struct sc_op_info *op);
 void sc_excuses_of_past_touch(struct sc_excuse *excuse, const struct sc_op_info *op);
 void sc_excuses_of_order(struct sc_excuse *excuse, const struct sc_op_info *op,
                          const struct sc_later *later);
 void sc_excuses_end(struct sc_excuse *excuse);
 
-/* May the hazard still turn out to be excused? */
+/* Returns true if the hazard may still turn out to be excused: the verdict has to wait, since a
+ * host function has not returned or a kernel has not ended. */
 bool sc_excuses_are_awaited(const struct sc_excuse *excuse);
 
-/* Checks which host functions have returned or wait for the program. To be called every millisecond
- * or so while sc_excuses_are_awaited. */
+/* Looks whether the function that may be polling for a touch goes on (mode=report). To be called
+ * every millisecond or so while sc_excuses_are_awaited. */
 void sc_excuses_poll(const struct sc_excuse *excuse);
 
-/* Is the hazard excused by what is known now? Excused: a host function or GPU kernel has waited for
- * the program. */
+/* Returns true if the hazard is excused by what is known now: a host function or GPU kernel has
+ * waited for the program, or has made the order. */
 bool sc_excuses_hold(const struct sc_excuse *excuse);
 
-/* Is the hazard excused? Called when no excuse is awaited any more, or there is no more time; the
- * result is final. */
+/* Returns true if the hazard is excused, for good: called when sc_excuses_are_awaited is false, or
+ * there is no more time. What is still open counts as an excuse. */
 bool sc_excuses_hold_at_last(const struct sc_excuse *excuse);
 
 /* Returns the reason under which an excused hazard is counted as having no verdict: a function may
@@ -94,8 +96,8 @@ enum sc_no_verdict_reason sc_excuses_reason(const struct sc_excuse *excuse);
 enum { SC_EXCUSES_STUCK_NS = 250 * 1000 * 1000 };
 void sc_excuses_kernel_waits(const struct sc_ticket *kernel);
 
-/* Has the GPU kernel been found to wait for the program? Then the program may write what the kernel
- * may read. One load if no kernel ever was. */
+/* Returns true if the GPU kernel was found to wait for the program. Then the program may write what
+ * the kernel may read. One load if no kernel ever was. */
 bool sc_excuses_kernel_is_waiting(const struct sc_ticket *kernel);
 
 /* Has the stream made no progress for SC_EXCUSES_STUCK_NS? Called repeatedly with the same `stand`
@@ -105,9 +107,9 @@ struct sc_excuses_stand {
 };
 bool sc_excuses_kernel_is_stuck(struct sc_excuses_stand *stand, uint32_t stream);
 
-/* Records that the host function with this number has returned. Called on its thread, before the
- * stream goes on, so that nothing behind the function has run yet. One load if no order is
- * undecided. */
+/* Called when the program's host function with this number has returned, on its thread, before the
+ * stream goes on: nothing behind the function has run yet. Notes which undecided pairs of
+ * operations it may have ordered. One load if there are none. */
 void sc_excuses_function_returned(unsigned call);
 
 #endif

@@ -42,18 +42,23 @@
 
 enum { LOCKED_MAX = 8 };
 
+/* Returns the code of a free that came too early: SC102 if the device was still to write the
+ * memory, SC101 if it was still to read it. */
 enum sc_hazard_code sc_hazards_free_code(enum sc_direction direction)
 {
     return sc_direction_writes_host(direction) ? SC102 : SC101;
 }
 
+/* Does mode=fix make a touch or call wait for this operation? A use that may not take place (a
+ * kernel's address, a conditional body) is waited for only with kernels=order. */
 bool sc_hazards_heals(const struct sc_op_info *op)
 {
     return sc_options.mode == SC_MODE_FIX &&
            (!sc_ops_is_possible(op) || sc_options.kernels == SC_KERNELS_ORDER);
 }
 
-/* Describes the operation for the report. */
+/* Describes the operation that a hazard hurts, for the report's line: the call, the bytes, the
+ * stream and the stack. */
 static struct sc_hazard_copy describe_copy(const struct sc_op_info *op)
 {
     const struct sc_stream_view stream = sc_track_stream(&sc_track, op->ticket.stream);
@@ -74,7 +79,8 @@ static struct sc_hazard_copy describe_copy(const struct sc_op_info *op)
     };
 }
 
-/* Returns the culprit's stack: from the interrupted instruction, or from the call. */
+/* Returns the stack of the culprit, the call or instruction that came too early: from the
+ * instruction that a signal interrupted (`context`), or from the call. 0 if neither is known. */
 static uint32_t stack_of(const struct sc_culprit *culprit)
 {
     if (culprit->context)
@@ -87,7 +93,8 @@ uint32_t sc_hazards_origin(uintptr_t address)
     return SC_TRACKED(sc_allocations_origin(track.allocations, address));
 }
 
-/* Describes the culprit for the report: who, where and when. */
+/* Describes the call or instruction that came too early, for the report's line: who, where and
+ * when. Takes the stack and the thread's name, which cost time: for hazards alone. */
 struct sc_hazard_event sc_hazards_event(const struct sc_culprit *culprit)
 {
     struct sc_hazard_event event = {
@@ -101,7 +108,10 @@ struct sc_hazard_event sc_hazards_event(const struct sc_culprit *culprit)
     return event;
 }
 
-/* Makes the hazard of one operation and an event. */
+/* Makes the hazard of one operation and one event. It counts as latent (the operation was complete,
+ * by luck) until the device has been asked. SC_HAZARD_CODE_COUNT as code: a free, whose code
+ * depends on the direction. `found_later`: by a comparison, after the fact. Notes what the
+ * program's thread has said of itself (labels, ignored regions). */
 static struct sc_hazard hazard_of(enum sc_hazard_code code, enum sc_action action,
                                   const struct sc_op_info *op, const struct sc_buffer *buffer,
                                   const struct sc_hazard_event *event, bool found_later)
@@ -122,8 +132,9 @@ static struct sc_hazard hazard_of(enum sc_hazard_code code, enum sc_action actio
     return hazard;
 }
 
-/* A source may be read, so a touch that comes too early has written it. SC403: a launch reads it.
- */
+/* Returns the code of a touch that came too early. A source may be read, so a touch of one has
+ * written it: SC201, or SC403 if a graph's launch reads it. A destination was read (SC202) or
+ * written (SC203). */
 enum sc_hazard_code sc_hazards_touch_code(const struct sc_op_info *op, enum sc_touch touch)
 {
     if (!sc_direction_writes_host(op->direction))
@@ -131,20 +142,23 @@ enum sc_hazard_code sc_hazards_touch_code(const struct sc_op_info *op, enum sc_t
     return touch == SC_TOUCH_READ ? SC202 : SC203;
 }
 
-/* Does the hazard not count, since the context is lost? To give memory back then is no mistake, as
- * a call has said that nothing runs any more. To read there is: the data never came. */
+/* Does the hazard not count, since the operation's context is lost (a kernel failed)? To take
+ * memory away then is no mistake, since a call has said that nothing runs any more. To touch it
+ * still is: the data never came. */
 static bool is_void(const struct sc_op_info *op, enum sc_finding finding)
 {
     return finding != SC_BY_TOUCH && sc_contexts_has_lost(op->ticket.stream);
 }
 
-/* Is the later call in a lost context, so that the driver refuses it? */
+/* Is the later operation in a lost context? The driver will refuse it, so that it cannot race. */
 static bool is_refused(const struct sc_later *later)
 {
     return later && sc_contexts_has_lost(later->ticket.stream);
 }
 
-/* Passes a hazard for each operation to the reaper. */
+/* Hands a hazard for each operation to the reaper's thread, which asks the device whether it
+ * counts. The culprit's stack is taken once for all. `finding`: how they were found. `later`: the
+ * second of two operations that are not ordered; NULL otherwise. */
 static void report(enum sc_hazard_code code, enum sc_action action, const struct sc_ops *ops,
                    const struct sc_buffer *buffer, const struct sc_culprit *culprit,
                    enum sc_finding finding, const struct sc_later *later)
@@ -162,6 +176,8 @@ static void report(enum sc_hazard_code code, enum sc_action action, const struct
     }
 }
 
+/* Called before a call that lets operations end: asks the device for each of them whether it is a
+ * hazard, and whether it is still running. After the call all would look complete. */
 void sc_hazards_decide(struct sc_decided *decided)
 {
     for (unsigned i = 0; i < sc_ops_count_kept(&decided->ops); i++)
@@ -169,8 +185,8 @@ void sc_hazards_decide(struct sc_decided *decided)
             sc_reaper_finds_hazard(&decided->ops.ops[i].ticket, &decided->certainty[i]);
 }
 
-/* Reports hazards whose certainty is already known. Those that do not count are counted as
- * undecided. */
+/* Called when that call was made: reports the hazards that sc_hazards_decide has found. Others are
+ * counted as undecided, since the host may have learnt of their end unseen. */
 void sc_hazards_report_decided(enum sc_hazard_code code, enum sc_action action,
                                const struct sc_decided *decided, const struct sc_buffer *buffer,
                                const struct sc_culprit *culprit)
@@ -204,8 +220,8 @@ void sc_hazards_report_touch(enum sc_hazard_code code, enum sc_action action,
     report(code, action, ops, buffer, culprit, SC_BY_TOUCH, NULL);
 }
 
-/* Returns the whole block that contains the operation's host memory, if it is known; else the
- * operation's own bytes. */
+/* Returns the allocation or registration that contains the operation's bytes, for the report; if
+ * none is known, the bytes themselves. */
 struct sc_buffer sc_hazards_buffer_of(const struct sc_op_info *op)
 {
     struct sc_range_info range = sc_track_find_range(&sc_track, op->shape.address);
@@ -214,7 +230,8 @@ struct sc_buffer sc_hazards_buffer_of(const struct sc_op_info *op)
     return (struct sc_buffer){op->shape.address, sc_shape_hull_bytes(&op->shape)};
 }
 
-/* Reports two operations of which the later one is not ordered after the earlier. */
+/* Reports that operation `i` of `ops` and a later one are not ordered, each of which uses memory
+ * that the other writes. `later`: the second one. */
 void sc_hazards_report_order(enum sc_hazard_code code, enum sc_action action,
                              const struct sc_ops *ops, unsigned i, const struct sc_later *later,
                              const struct sc_culprit *culprit)
@@ -224,7 +241,9 @@ void sc_hazards_report_order(enum sc_hazard_code code, enum sc_action action,
     report(code, action, &one, &buffer, culprit, SC_BY_ORDER, later);
 }
 
-/* Reports an operation on a local of a function that has returned. */
+/* Reports an operation on a local variable of a function that has returned. The event is the
+ * return, of which only the function's frame is known (frame_stack). Not if the context is lost,
+ * since nothing runs there any more. */
 static void report_returned(const struct sc_op_info *op)
 {
     if (is_void(op, SC_BY_CALL))
@@ -250,8 +269,9 @@ void sc_hazards_report_returned(const struct sc_ops *ops)
         report_returned(&ops->ops[i]);
 }
 
-/* Reports sources that the program has changed while the device still had to read them: found by
- * comparing bytes, after the fact. */
+/* Reports sources that the program has changed while the device had still to read them: found when
+ * the operation was done, by a comparison with what it was to read. `where`: the call that found
+ * it. A source that lay on the stack of a function that has returned is reported as that. */
 void sc_hazards_report_overwritten(const struct sc_ops *ops, const struct sc_culprit *where)
 {
     for (unsigned i = 0; i < sc_ops_count_kept(ops); i++) {
@@ -267,8 +287,10 @@ void sc_hazards_report_overwritten(const struct sc_ops *ops, const struct sc_cul
     }
 }
 
-/* Returns the stripes of the point's stream that this thread should lock. 0 if these are many: then
- * other threads use them at the same time. */
+/* Returns which locks of page protection (stripes) the calling thread should take before it ends
+ * the operations up to the point. It then unprotects their pages at once. 0, no lock: nothing of
+ * the stream is protected, the point has waited for other streams, or the locks are so many that
+ * other threads would wait. */
 static uint64_t stripes_to_lock(const struct sc_point *point)
 {
     if (!sc_order_is_of_one_stream(point))
@@ -279,8 +301,9 @@ static uint64_t stripes_to_lock(const struct sc_point *point)
     return __builtin_popcountll(stripes) <= LOCKED_MAX ? stripes : 0;
 }
 
-/* Records that the host knows, by a wait or a query, that all before the point is done. Ends the
- * operations before it, and reports sources among them that have changed. */
+/* Called when the host knows, by a wait or a query, that all work up to the point (of a stream, and
+ * what that had waited for) is done. Ends the operations there and unprotects their pages. Their
+ * sources are compared first, and those that the program has changed are reported. */
 void sc_hazards_note_done_and_report(struct sc_point *point, const struct sc_culprit *where)
 {
     SC_OPS(overwritten);
@@ -294,7 +317,8 @@ void sc_hazards_note_done_and_report(struct sc_point *point, const struct sc_cul
         sc_hazards_report_overwritten(&overwritten, where);
 }
 
-/* Reports something that went wrong with a capture (SC3xx), where no buffer is concerned. */
+/* Reports a call that breaks a stream capture, or would have (SC3xx). No buffer is concerned, so
+ * `begin`, the call that began the capture, stands in the place of the operation. */
 void sc_hazards_report_capture(enum sc_hazard_code code, enum sc_action action,
                                const struct sc_hazard_copy *begin, const struct sc_culprit *culprit)
 {
@@ -311,7 +335,8 @@ void sc_hazards_report_capture(enum sc_hazard_code code, enum sc_action action,
     sc_reaper_report(&hazard);
 }
 
-/* Describes a node's use of memory for the report. */
+/* Describes what a node of a graph does with memory, in the place of an operation of the report's
+ * line. The call that added the node (its author) stands for the call that issued it. */
 static struct sc_hazard_copy describe_use(const struct sc_graph_use *use)
 {
     return (struct sc_hazard_copy){
@@ -327,7 +352,7 @@ static struct sc_hazard_copy describe_use(const struct sc_graph_use *use)
     };
 }
 
-/* Describes the call that added the node for the report. */
+/* Returns the call that added a node of a graph, as the report writes an event. */
 struct sc_hazard_event sc_hazards_author(const struct sc_graph_author *author)
 {
     return (struct sc_hazard_event){.api = author->api,
@@ -337,7 +362,8 @@ struct sc_hazard_event sc_hazards_author(const struct sc_graph_author *author)
                                     .stack = author->stack};
 }
 
-/* Describes one of two racing nodes for the report. */
+/* Describes one of two nodes that race, for the report's line: what it does, and which call added
+ * it. */
 static struct sc_hazard_node describe_node(const struct sc_graph_use *use)
 {
     return (struct sc_hazard_node){
@@ -350,7 +376,8 @@ static struct sc_hazard_node describe_node(const struct sc_graph_use *use)
 }
 
 /* Reports two nodes of a graph that use the same device memory without an edge between them
- * (SC501). */
+ * (SC501). The first one stands in the place of the operation. If the call that added it is not
+ * known, the call that made the exec does. It is latent: nobody knows whether they ran at once. */
 void sc_hazards_report_race(const struct sc_graph_race *race, const struct sc_culprit *culprit)
 {
     SC_KEEP_ERRNO();
@@ -379,7 +406,8 @@ void sc_hazards_report_race(const struct sc_graph_race *race, const struct sc_cu
     sc_reaper_report(&hazard);
 }
 
-/* Reports a node that uses memory which is gone, or on a stack (SC4xx). */
+/* Reports a launch of a graph with a node that uses memory which was freed, or a stack whose
+ * function has returned (SC4xx). If it was freed, the report names the call. */
 void sc_hazards_report_graph(enum sc_hazard_code code, enum sc_action action,
                              const struct sc_graph_use *use, const struct sc_graph_extra *extra,
                              const struct sc_culprit *culprit)

@@ -44,7 +44,8 @@ struct sc_op_info;
 struct sc_ops;
 struct sc_point;
 
-/* The buffer as the program knows it. */
+/* A piece of memory that the program knows: an allocation, a registration, or what a call was
+ * given. */
 struct sc_buffer {
     uintptr_t address;
     size_t size_bytes;
@@ -57,42 +58,47 @@ struct sc_buffer sc_hazards_buffer_of(const struct sc_op_info *op);
  * call that found the change, not the one that made it. */
 void sc_hazards_report_overwritten(const struct sc_ops *ops, const struct sc_culprit *where);
 
-/* Records that all work up to the point is known done (sc_track_note_known), and reports sources
- * that were found changed. */
+/* Called when the host knows, by a wait or a query, that all work up to the point is done: ends
+ * those operations in the tracker, unprotects their pages, and reports sources that the program has
+ * changed too early. `where`: the call that has learnt it. */
 void sc_hazards_note_done_and_report(struct sc_point *point, const struct sc_culprit *where);
 
 /* Reports operations on local variables of functions that have returned. The hazard's event is the
  * return; its stack has one frame, the function's. */
 void sc_hazards_report_returned(const struct sc_ops *ops);
 
-/* Returns the code of a free that came too early, by the direction of the operation that was in
- * flight. */
+/* Returns the code of a free that came too early (SC101 or SC102), by the direction of the
+ * operation that was in flight. Pure. */
 enum sc_hazard_code sc_hazards_free_code(enum sc_direction direction);
 
-/* In mode=fix, does a call or touch that comes too early for this operation have to wait? Always
- * for a use that surely takes place. For one that may not (a kernel's, a body's) only with
- * kernels=order, since the wait may be for nothing. */
+/* Returns true if mode=fix makes a call or touch wait that comes too early for this operation. It
+ * does for a use that surely takes place. For one that may not (a kernel's, that of a conditional
+ * node's body) only with kernels=order, since the wait may be for nothing. */
 bool sc_hazards_heals(const struct sc_op_info *op);
 
-/* Returns the code of a touch that came before the operation was done. */
+/* Returns the code of a touch, a read or write by the program, that came before the operation was
+ * done. Pure. */
 enum sc_hazard_code sc_hazards_touch_code(const struct sc_op_info *op, enum sc_touch touch);
 
 /* Reports one hazard for each operation. `code` SC_HAZARD_CODE_COUNT: each has the code that
  * sc_hazards_free_code returns for it. Makes no CUDA call, so libc hooks may call this. */
 void sc_hazards_report(enum sc_hazard_code code, enum sc_action action, const struct sc_ops *ops,
                        const struct sc_buffer *buffer, const struct sc_culprit *culprit);
-/* Reports that operation `i` of `ops` and the culprit's are not ordered. `later`: what the culprit
- * does (interpose/reaper/excuses.h); a host function may excuse it. */
+/* Reports that operation `i` of `ops` and the culprit's own are not ordered, and use the same
+ * memory. `later`: what the culprit does (interpose/reaper/excuses.h). If a host function may have
+ * made the order, the reaper waits for its return. */
 void sc_hazards_report_order(enum sc_hazard_code code, enum sc_action action,
                              const struct sc_ops *ops, unsigned i, const struct sc_later *later,
                              const struct sc_culprit *culprit);
-/* Reports a touch by the program itself, which a host function may excuse. */
+/* Reports a touch by the program itself, one hazard for each operation. If a host function may have
+ * waited for the touch, the reaper waits for its return. */
 void sc_hazards_report_touch(enum sc_hazard_code code, enum sc_action action,
                              const struct sc_ops *ops, const struct sc_buffer *buffer,
                              const struct sc_culprit *culprit);
 
-/* Decides for each operation whether it is a hazard and whether it is observed or latent, before
- * the call is made (decided.h). Calls the driver: not for a libc hook that the driver may call. */
+/* Called before a call that lets operations end: decides for each whether it is a hazard, and
+ * whether it is observed (still running) or latent. After the call all look complete. Calls the
+ * driver: not for a libc hook that the driver may call. */
 void sc_hazards_decide(struct sc_decided *decided);
 
 /* Reports the hazards that sc_hazards_decide has decided, after the call. */
@@ -106,7 +112,8 @@ void sc_hazards_report_capture(enum sc_hazard_code code, enum sc_action action,
                                const struct sc_hazard_copy *begin,
                                const struct sc_culprit *culprit);
 
-/* Reports a launch whose node uses memory that is gone. */
+/* Reports a launch with a node that uses memory which is gone. `extra`: of the use; it has who
+ * freed the memory. */
 void sc_hazards_report_graph(enum sc_hazard_code code, enum sc_action action,
                              const struct sc_graph_use *use, const struct sc_graph_extra *extra,
                              const struct sc_culprit *culprit);
@@ -122,7 +129,8 @@ struct sc_hazard_event sc_hazards_author(const struct sc_graph_author *author);
  * (track/origins.h); 0: unknown. */
 uint32_t sc_hazards_origin(uintptr_t address);
 
-/* Returns the culprit's call as a hazard's event. */
+/* Returns the culprit's call as a hazard's event, with its stack, thread and time. Asked only where
+ * there is a hazard, since the stack takes time. */
 struct sc_hazard_event sc_hazards_event(const struct sc_culprit *culprit);
 
 #endif

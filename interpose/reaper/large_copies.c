@@ -30,7 +30,8 @@ uint64_t sc_large_copies_driver_late(void)
     return atomic_load_explicit(&late_reads, memory_order_relaxed);
 }
 
-/* Copies the bytes into new pages. NULL: no memory, or the bytes cannot be read. */
+/* Copies a source's bytes into new pages, for the device to read instead. NULL: no memory, or the
+ * bytes cannot be read. Keeps errno, since the caller is a call of the program's. */
 void *sc_large_copies_make(uintptr_t address, size_t size_bytes)
 {
     SC_KEEP_ERRNO();
@@ -42,8 +43,9 @@ void *sc_large_copies_make(uintptr_t address, size_t size_bytes)
     return copy;
 }
 
-/* Records the device's read of the copy as an operation. It is unjudged: nothing that happens to
- * the copy is a hazard of the program. */
+/* Records with the tracker that the device reads the copy, so that its end is found as that of any
+ * operation. It is unjudged: nothing that happens to the library's copy is a mistake of the
+ * program. */
 static void record_read(struct sc_op_info *read)
 {
     struct sc_order_call none = {0};
@@ -54,6 +56,8 @@ static void record_read(struct sc_op_info *read)
     sc_track_issue(&sc_track, &none, read, 1, &issued);
 }
 
+/* For a source that could not be copied: records the device's read of the source itself, and waits
+ * until it is done, so that the program cannot change it too early. */
 void sc_large_copies_await(struct sc_op_info *read)
 {
     SC_KEEP_ERRNO();
@@ -61,8 +65,9 @@ void sc_large_copies_await(struct sc_op_info *read)
     sc_marks_await(&read->ticket, sc_now_ns() + sc_options.stall_limit_ns);
 }
 
-/* Keeps a copy until the device has read it. The copy is freed as memory of the program would be: a
- * hold finds the read, and waits for it. */
+/* Keeps a copy until the device has read it. It is freed as the program's memory would be: the
+ * search finds the read in flight, and has the reaper's thread unmap the pages when that is
+ * done. */
 void sc_large_copies_keep(void *copy, size_t size_bytes, struct sc_op_info *read)
 {
     const struct sc_culprit reader = {read->api, NULL, NULL};
@@ -77,8 +82,8 @@ void sc_large_copies_keep(void *copy, size_t size_bytes, struct sc_op_info *read
     };
     sc_deallocation_search(&request, &reader);
     if (!sc_deallocation_finish(&request, read->api)) {
-        /* No hold was made, or the wait is over. If the read does not end the copy is never freed.
-         */
+        /* No hold was made, or stall_limit is over. While the device may read the copy it must
+         * stay, so without an end of the read it is never freed. */
         if (sc_marks_await(&read->ticket, sc_now_ns() + sc_options.stall_limit_ns))
             sc_pages_unmap(copy, size_bytes);
     }

@@ -19,7 +19,8 @@
 
 struct sc_op_info;
 
-/* Copies the bytes into new memory. NULL: they cannot be read, or there is no memory. */
+/* Copies the bytes of a source into new memory, before the driver's call. NULL: they cannot be
+ * read, or there is no memory. */
 void *sc_large_copies_make(uintptr_t address, size_t size_bytes);
 
 /* Records the operation that reads the copy, after the driver has accepted or begun it. `read` has
@@ -35,7 +36,8 @@ void sc_large_copies_await(struct sc_op_info *read);
  * promises that it is read by then. */
 void sc_large_copies_count_late(void);
 
-/* Returns how many sources sc_large_copies_count_late has counted. */
+/* Returns how many sources this driver would have read after their call had returned
+ * (sc_large_copies_count_late), for the summary. */
 uint64_t sc_large_copies_driver_late(void);
 
 #endif

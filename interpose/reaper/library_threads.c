@@ -34,7 +34,9 @@ extern sc_create_function sanitizers_create __asm__("__interceptor_pthread_creat
  * (interpose/signals/blocked_threads.h). */
 static const uint64_t mask_of_thread = ~SC_KERNEL_MASK_SETXID;
 
-/* Starts a detached thread of the library, without the hooks and without the program's signals. */
+/* Starts a detached thread of the library, with signals blocked from its first instruction on. The
+ * hooks let the C library's calls pass here (SC_INSIDE), as for calls of the library's own. A
+ * sanitizer's pthread_create is used where there is one. False: no thread could be created. */
 static bool start_thread(sc_run_function *run, void *argument, size_t stack_bytes)
 {
     pthread_attr_t attributes;
@@ -57,8 +59,8 @@ bool sc_library_threads_start(sc_run_function *run, size_t stack_bytes)
 
 /* ---- which signals the library's threads take ---- */
 
-/* Has the signal a handler? Reads the action from Linux, as the program may have set it by a system
- * call. */
+/* Has the signal a handler of the program's? Asks Linux, since the program may have set it by a
+ * system call that passes the library by. */
 static bool has_handler(int number)
 {
     struct {
@@ -69,8 +71,8 @@ static bool has_handler(int number)
     return found.handler != SIG_DFL && found.handler != SIG_IGN;
 }
 
-/* Is the signal pending? One that was sent to the process is for the program's threads, so it must
- * not be unblocked here. */
+/* Is the signal pending? One that was sent to the process is for the program's threads. To unblock
+ * it here would let this thread take it. */
 static bool is_pending(int number)
 {
     uint64_t pending = 0;
@@ -78,15 +80,16 @@ static bool is_pending(int number)
     return pending & SC_SIGNAL_BIT(number);
 }
 
-/* May this thread have a fault that the program's handler, or the guard's, has to see? */
+/* May code on this thread cause a fault that a handler has to see: the guard's, whose pages the
+ * thread may touch, or the program's, whose allocator may rely on it? */
 static bool may_have_fault(void)
 {
     return sc_options.guard ? sc_guard_unblock_faults(/*is_own*/ true) : has_handler(SIGSEGV);
 }
 
-/* Has the thread a seccomp filter? The filter may answer this very system call by SIGSYS, for the
- * program's handler, so SIGSYS is unblocked meanwhile. */
-static bool is_filtered(void)
+/* Has the thread a seccomp filter? The filter may answer this very question by SIGSYS, for the
+ * program's handler. So SIGSYS is unblocked first, and stays so; the caller sets the mask anew. */
+static bool unblock_and_ask_filter(void)
 {
     sc_kernel_mask_unblock(SC_SIGNAL_BIT(SIGSYS));
     return sc_kernel_is_filtered();
@@ -97,18 +100,21 @@ void sc_library_threads_block_signals(void)
     sc_kernel_mask_set(mask_of_thread);
 }
 
-/* Unblocks those signals that the thread may itself cause: faults, and system calls that a sandbox
- * filters. */
+/* Called when a thread of the library goes to work: unblocks the signals that its own code may
+ * cause, which are faults, and system calls that a sandbox filters. Blocked, such a signal would
+ * end the process. One that is pending already was sent, and stays blocked. */
 void sc_library_threads_unblock_signals(void)
 {
     uint64_t open = 0;
     if (may_have_fault() && !is_pending(SIGSEGV))
         open |= SC_SIGNAL_BIT(SIGSEGV);
-    if (has_handler(SIGSYS) && !is_pending(SIGSYS) && is_filtered())
+    if (has_handler(SIGSYS) && !is_pending(SIGSYS) && unblock_and_ask_filter())
         open |= SC_SIGNAL_BIT(SIGSYS);
     sc_kernel_mask_set(mask_of_thread & ~open);
 }
 
+/* The first call of a thread of the library: gives it a name, opens it for signals of its own
+ * faults, and marks it as the library's, so that it waits for no lock of the library in a fault. */
 void sc_library_threads_enter(const char *name)
 {
     prctl(PR_SET_NAME, name);
@@ -116,8 +122,8 @@ void sc_library_threads_enter(const char *name)
     sc_library_lock_mark_library_thread();
 }
 
-/* Does what sc_library_threads_enter does, for a thread that calls the driver: its calls must not
- * break a capture of the program's. */
+/* Does what sc_library_threads_enter does, for a thread that calls the driver. Its capture mode
+ * becomes relaxed: by the default one its calls would invalidate captures of other threads. */
 void sc_library_threads_enter_driver(const char *name)
 {
     sc_library_threads_enter(name);
@@ -137,11 +143,12 @@ struct errand {
     _Atomic uint32_t is_done; /* 1: the call was made; a futex */
 };
 
-/* A thread that makes one call for another thread, in that one's context. */
+/* The thread of one errand: makes the call for the thread that waits, in that one's context, and
+ * wakes it. Any signal that the call may cause is unblocked as on the library's other threads. */
 static void *run_errand(void *argument)
 {
     struct errand *errand = argument;
-    SC_CARRY();
+    SC_CARRY(); /* its driver calls are no missed calls of the program */
     sc_library_threads_enter_driver("safecopy-call");
     if (errand->context)
         sc_real.cuCtxPushCurrent_v2(errand->context);
@@ -157,7 +164,8 @@ static void await_errand(struct errand *errand)
         sc_kernel_call(SYS_futex, &errand->is_done, FUTEX_WAIT_PRIVATE, 0);
 }
 
-/* Makes the call on a new thread, and waits for it. False: there was no thread. */
+/* Makes the call on a new thread with room on its stack, and waits for it. False: there was no
+ * thread, and the call was not made. */
 static bool call_on_thread(void (*function)(void *argument), void *argument)
 {
     struct errand errand = {.function = function, .argument = argument};
@@ -173,8 +181,9 @@ static bool call_on_thread(void (*function)(void *argument), void *argument)
  * 6 KB for a copy). */
 enum { ROOM_BYTES = 24 << 10 };
 
-/* Makes a call for which the thread's stack may be too small, on another thread if necessary.
- * False: it was not made. */
+/* Makes a call of the driver for which the calling thread's stack may be too small (threads and
+ * fibers of programs have small ones). If little is left, another thread makes it. False: it was
+ * not made. */
 bool sc_library_threads_call(void (*function)(void *argument), void *argument)
 {
     SC_NO_CANCELLATION_POINT();

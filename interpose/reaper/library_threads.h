@@ -10,20 +10,21 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Starts a detached thread, on which all signals are blocked. `stack_bytes` 0: the default of the
- * program's threads. False: the C library cannot create it. No lock of the library may be held,
- * since the C library may wait for threads of the program in this call. */
+/* Starts a detached thread of the library, on which all signals are blocked. `stack_bytes` 0: the
+ * default of the program's threads. False: the C library cannot create it. No lock of the library
+ * may be held: to create a thread, the C library may wait for threads of the program, which may
+ * want the lock. */
 enum { SC_LIBRARY_THREADS_SMALL = 256 * 1024 };
 bool sc_library_threads_start(void *(*run)(void *), size_t stack_bytes);
 
-/* Names the calling thread, which sc_library_threads_start has started, and records that it is the
- * library's, so that it waits for no lock of the library in a fault. The thread's first call. The
- * caller must also use SC_CARRY(). */
+/* The first call of a thread that sc_library_threads_start has started: names the thread, and marks
+ * it as the library's, so that it waits for no lock of the library in a fault. The caller must also
+ * use SC_CARRY(), so that its driver calls are not counted as missed ones of the program. */
 void sc_library_threads_enter(const char *name);
 
-/* Does what sc_library_threads_enter does, for a thread that calls the driver: its calls invalidate
- * no stream capture. The driver allocates memory for such a thread, and frees it on another thread
- * when the process ends. */
+/* Does what sc_library_threads_enter does, for a thread that calls the driver: in the relaxed
+ * capture mode its calls invalidate no stream capture. The driver allocates memory for such a
+ * thread, and frees it on another thread when the process ends. */
 void sc_library_threads_enter_driver(const char *name);
 
 /* Blocks all signals, so that signals for the process go to the program's threads. To be called by

@@ -46,7 +46,7 @@ enum colour { RED = 0xffd62728, ORANGE = 0xffff9f1c, BLUE = 0xff1f77b4 };
 
 enum kind { MARK, STALL_BEGIN, STALL_END, STREAM_NAME };
 
-/* Something to show. */
+/* An entry of the queue: what the profiler is to be shown. */
 struct entry {
     enum kind kind;
     int32_t thread;
@@ -78,7 +78,8 @@ static struct {
 
 /* ---- showing ---- */
 
-/* The attributes of a mark or range of NVTX. */
+/* Returns the attributes of a mark or range in the form that NVTX takes them. `words` is shown, and
+ * has to live until NVTX is called. */
 static nvtxEventAttributes_t attributes_of(uint32_t category, enum colour colour, const char *words)
 {
     return (nvtxEventAttributes_t){
@@ -102,7 +103,8 @@ static const char *call_name(const char *runtime_api, const char *api)
     return runtime_api ? runtime_api : api;
 }
 
-/* Writes the text of a hazard's mark. */
+/* Writes the text of a hazard's mark: code, the call that came too early, the operation, and what
+ * the program's thread was doing (its label). */
 static void append_hazard(struct sc_text *text, const struct sc_hazard *hazard)
 {
     sc_text_format(
@@ -128,7 +130,8 @@ static void show_mark(const struct sc_hazard *hazard)
     nvtxDomainMarkEx(domain, &mark);
 }
 
-/* Ends the range that shows the thread as stalled. */
+/* Ends the range that shows the thread as stalled, if there is one: a beginning may have found no
+ * room. */
 static void end_range(int32_t thread)
 {
     for (unsigned i = 0; i < RANGES_MAX; i++)
@@ -139,7 +142,8 @@ static void end_range(int32_t thread)
         }
 }
 
-/* Begins a range that shows the thread as stalled in the call. */
+/* Begins a range on the profiler's time line: the thread is stalled (waits for the device) in the
+ * call. Left out if RANGES_MAX threads are. */
 static void begin_range(int32_t thread, const char *api)
 {
     unsigned place = 0;
@@ -155,7 +159,8 @@ static void begin_range(int32_t thread, const char *api)
     ranges[place].thread = thread;
 }
 
-/* Passes one entry of the queue to the profiler. */
+/* Passes one entry of the queue to the profiler. A stall that begins ends an older one of the
+ * thread, which a handler may have left by siglongjmp. */
 static void show_entry(const struct entry *entry)
 {
     switch (entry->kind) {
@@ -175,7 +180,8 @@ static void show_entry(const struct entry *entry)
     }
 }
 
-/* Shows on the time line how many marks had no room in the queue. */
+/* Shows on the time line how many marks were dropped since the last one, so that nobody takes it
+ * for complete. The report has them. */
 static void show_lost(unsigned lost)
 {
     if (lost == 0)
@@ -188,7 +194,8 @@ static void show_lost(unsigned lost)
 
 /* ---- the thread ---- */
 
-/* Waits for an entry. False: none will come any more. */
+/* Waits for an entry in the queue, and first wakes the threads that wait until all is shown. False:
+ * the process ends, and the queue is empty. The lock is released while it waits. */
 static bool await_work_locked(void) SC_REQUIRES(shown.lock)
 {
     SC_ASSERT_HELD(&shown.lock);
@@ -203,7 +210,8 @@ static bool await_work_locked(void) SC_REQUIRES(shown.lock)
     return shown.showing;
 }
 
-/* Waits until the queue has an entry. False: the process ends. */
+/* Waits until the queue has an entry, and leaves it there. False: the process ends before anything
+ * is to be shown. */
 static bool await_work(void)
 {
     sc_library_lock_acquire(&shown.lock);
@@ -212,7 +220,8 @@ static bool await_work(void)
     return any;
 }
 
-/* Waits for an entry and takes it. False: the process ends. */
+/* Waits for an entry and takes it out of the queue. *lost: how many marks found no room since the
+ * last call. False: the process ends, and the queue is empty. */
 static bool take_entry(struct entry *entry, unsigned *lost)
 {
     sc_library_lock_acquire(&shown.lock);
@@ -229,7 +238,8 @@ static bool take_entry(struct entry *entry, unsigned *lost)
     return any;
 }
 
-/* Passes entries to the profiler until the process ends. */
+/* Passes entries to the profiler until the process ends, and then ends the ranges that are still
+ * open. */
 static void show_all(void)
 {
     struct entry entry;
@@ -243,7 +253,9 @@ static void show_all(void)
             end_range(ranges[i].thread);
 }
 
-/* Passes entries to the profiler. The first call of NVTX loads the tool. */
+/* Has NVTX load the profiler, by its first call, and passes entries to it until the process ends.
+ * The library's hooks let pass what the profiler's code calls (SC_INSIDE, SC_CARRY). Returns at
+ * once if the profiler refuses. */
 static void load_and_show(void)
 {
     SC_CARRY();
@@ -260,7 +272,9 @@ static void load_and_show(void)
     show_all();
 }
 
-/* The thread: calls the profiler, which may load libraries and take locks. */
+/* The library's thread that calls the profiler, whose code may load libraries, take locks and call
+ * the driver. It loads the profiler at the first entry, when the driver is no longer within cuInit.
+ * Behind the last one it tells those who wait for it that it has ended. */
 static void *run_thread(void *unused)
 {
     (void)unused;
@@ -276,13 +290,15 @@ static void *run_thread(void *unused)
     return NULL;
 }
 
-/* Is it a relative path? It leads elsewhere once the program has changed its folder. */
+/* Is the tool's name a relative path? It leads elsewhere once the program has changed its folder.
+ */
 static bool is_relative(const char *tool)
 {
     return tool[0] != '/' && strchr(tool, '/');
 }
 
-/* Starts that thread if a profiler has requested NVTX (NVTX_INJECTION64_PATH). */
+/* Called when CUDA has been initialised: starts that thread if a profiler wants to be shown marks
+ * (NVTX_INJECTION64_PATH), unless nvtx=off. A relative path is refused, with a warning. */
 void sc_nvtx_start(void)
 {
     const char *tool = getenv("NVTX_INJECTION64_PATH");
@@ -298,8 +314,9 @@ void sc_nvtx_start(void)
 
 /* ---- handing over ---- */
 
-/* Reserves the next entry of the queue. NULL: there is no tool, or no room. Otherwise the lock is
- * held until hand_over. */
+/* Reserves the next entry of the queue for the calling thread. NULL: there is no profiler, the
+ * queue is full (lost marks are counted), or the process ends. Otherwise the lock is held until
+ * hand_over. */
 static struct entry *claim_entry(enum kind kind) SC_TRY_ACQUIRES(true, shown.lock)
 {
     if (!atomic_load_explicit(&is_on, memory_order_relaxed))
@@ -316,7 +333,8 @@ static struct entry *claim_entry(enum kind kind) SC_TRY_ACQUIRES(true, shown.loc
     return NULL;
 }
 
-/* Passes the reserved entry to the thread, and releases the lock. */
+/* Puts the reserved entry into the queue for the thread, and releases the lock that claim_entry has
+ * taken. */
 static void hand_over(void) SC_RELEASES(shown.lock)
 {
     SC_ASSERT_HELD(&shown.lock);
@@ -326,7 +344,8 @@ static void hand_over(void) SC_RELEASES(shown.lock)
     sc_library_lock_release(&shown.lock);
 }
 
-/* Queues a mark for the hazard. Drops it if the queue is full (claim_entry). */
+/* Queues a mark for the hazard, a copy of it. If the queue is full the mark is dropped and
+ * counted. */
 void sc_nvtx_mark(const struct sc_hazard *hazard)
 {
     struct entry *entry = claim_entry(MARK);
@@ -336,7 +355,8 @@ void sc_nvtx_mark(const struct sc_hazard *hazard)
     hand_over();
 }
 
-/* Queues the beginning of a range, which covers the wait in this call. */
+/* Queues the beginning of a range: from now on the calling thread waits for the device within
+ * `api`. */
 void sc_nvtx_stall_begin(const char *api)
 {
     struct entry *entry = claim_entry(STALL_BEGIN);
@@ -352,7 +372,9 @@ void sc_nvtx_stall_end(void)
         hand_over();
 }
 
-/* Queues the name of a stream. Neither the stream nor the name is copied. */
+/* Queues the name of a stream of the library's, for the profiler's rows. Neither is copied: the
+ * name lives for ever, and the queue is emptied (sc_nvtx_await) before the stream's context
+ * ends. */
 void sc_nvtx_name_stream(const void *stream, const char *name)
 {
     struct entry *entry = claim_entry(STREAM_NAME);
@@ -365,7 +387,9 @@ void sc_nvtx_name_stream(const void *stream, const char *name)
 
 /* ---- the end ---- */
 
-/* Waits until everything has been shown; with `stops`, until the thread has ended. */
+/* Waits until everything has been shown, AWAIT_MAX_NS at most; with `stops`, until the thread has
+ * ended. The lock is waited for only so long as well: a thread that holds it may be gone at
+ * exit. */
 static void await_shown(bool stops)
 {
     struct timespec at = sc_deadline_in(AWAIT_MAX_NS);
@@ -395,6 +419,8 @@ void sc_nvtx_stop(void)
         await_shown(/*stops*/ true);
 }
 
+/* Called in a child after fork: nothing is shown there, since the thread is not there, and another
+ * thread may have had the lock. */
 void sc_nvtx_child(void)
 {
     shown.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;

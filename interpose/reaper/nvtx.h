@@ -28,18 +28,19 @@ struct sc_hazard;
 /* Starts the thread if there is a tool and nvtx=auto. Called when CUDA has been initialised. */
 void sc_nvtx_start(void);
 
-/* Shows a mark for a hazard that is not suppressed, and whose certainty is known. */
+/* Shows a mark for a hazard that the report has: not suppressed, and its certainty is known. */
 void sc_nvtx_mark(const struct sc_hazard *hazard);
 
-/* Begins a range: the calling thread waits within a call or touch of the program. `api` lives for
- * ever. A thread has one range at a time: a new one ends a former one that was left by siglongjmp.
- */
+/* Begins a range on the profiler's time line: the calling thread waits within a call or touch of
+ * the program. `api` lives for ever. A thread has one range at a time: a new one ends a former one
+ * that was left by siglongjmp. */
 void sc_nvtx_stall_begin(const char *api);
 
-/* Ends the range, when the wait has ended. */
+/* Ends the range that sc_nvtx_stall_begin has begun on this thread, when its wait has ended. */
 void sc_nvtx_stall_end(void);
 
-/* Waits until the tool has been shown everything, 0.5 s at most. */
+/* Waits until the tool has been shown everything, 0.5 s at most: before exec, before abort, and
+ * before a context ends whose streams still have to be named. */
 void sc_nvtx_await(void);
 
 /* At the end of the process: waits until the tool has been shown everything (0.5 s at most), and

@@ -59,15 +59,16 @@ enum {
     WRITING_MAX_S = 5,
 };
 
-/* A hazard that is to be decided. */
+/* A hazard of which it is to be decided whether it counts, and whether the operation was still
+ * running (observed) or complete by luck (latent). */
 struct candidate {
     struct sc_hazard hazard;
     struct sc_ticket ticket;
     struct sc_excuse excuse;
     bool taken;        /* op_info.taken of the operation */
     bool by_operation; /* and not by a touch, or by a call that takes memory away */
-    bool signalled;    /* the host may have learnt of its end, by a signal */
-    uint64_t last;     /* the first such signal follows this one of the stream; 0: not known */
+    bool signalled;    /* the host may have learnt of its end, by a word that the device writes */
+    uint64_t last;     /* the first such word follows this operation of the stream; 0: not known */
     bool is_queried, counts; /* the device was queried; it is a hazard that counts */
 };
 
@@ -94,7 +95,8 @@ static struct {
 
 static _Atomic bool runs; /* started, and not stopping: to be read without the lock */
 
-/* Do the counts fit the queues, and is the count that is read without the lock the same? */
+/* For debug builds: do the counts fit the queues, and is the count that is read without the lock
+ * the same as the true one? */
 static SC_CHECKER void check_queue(void)
 {
     SC_ASSERT_HELD(&reaper.lock);
@@ -103,6 +105,8 @@ static SC_CHECKER void check_queue(void)
     SC_ASSERT(atomic_load_explicit(&reaper.undecided, memory_order_relaxed) == reaper.count);
 }
 
+/* Takes the reaper's lock, as one of the library's: a fault handler that interrupts its owner sees
+ * that, and does not wait for it. */
 static void lock_reaper(void) SC_ACQUIRES(reaper.lock)
 {
     sc_library_lock_acquire(&reaper.lock);
@@ -110,8 +114,8 @@ static void lock_reaper(void) SC_ACQUIRES(reaper.lock)
 
 static void start_thread(void);
 
-/* Releases the lock, and then starts the thread if that was requested: creating a thread, the C
- * library may wait for a thread that is stopped and waits for the lock. */
+/* Releases the lock, and only then starts the reaper's thread, if that was requested under it. To
+ * create a thread the C library may wait for one that is stopped and waits for this lock. */
 static void unlock_reaper(void) SC_RELEASES(reaper.lock)
 {
     bool starts = reaper.is_wanted && !reaper.started && !reaper.stopping;
@@ -123,8 +127,8 @@ static void unlock_reaper(void) SC_RELEASES(reaper.lock)
 
 /* ---- deciding on hazards ---- */
 
-/* Returns the hazard as a candidate, which is still to be decided. Whether the host may learn of
- * the operation's end is checked now, as it may learn of it later. */
+/* Returns the hazard as a candidate, which is still to be decided. Whether the host may have learnt
+ * of the operation's end unseen (`signalled`) is asked now: later it may have. */
 static struct candidate candidate_of(const struct sc_hazard *hazard, const struct sc_ticket *ticket)
 {
     SC_TRACK_SCOPE(track);
@@ -134,9 +138,10 @@ static struct candidate candidate_of(const struct sc_hazard *hazard, const struc
         .hazard = *hazard, .ticket = *ticket, .signalled = signalled, .last = last};
 }
 
-/* Queries the device whether the hazard counts, and how certain it is. A complete operation is no
- * hazard if the host may have learnt of its end. It is only latent if the event that shows its end
- * has other work before it: then it is not known to have been incomplete. */
+/* Asks the device, by the library's events (marks), whether the hazard counts, and how certain it
+ * is. A complete operation is no hazard if the host may have learnt of its end (`signalled`). An
+ * incomplete one is observed, unless the event has other work before it, which may be what runs, or
+ * the driver had read the source already (`taken`). */
 static bool query_hazard(const struct candidate *candidate, enum sc_certainty *certainty)
 {
     const struct sc_ticket *ticket = &candidate->ticket;
@@ -148,7 +153,8 @@ static bool query_hazard(const struct candidate *candidate, enum sc_certainty *c
     return !is_complete || !candidate->signalled;
 }
 
-/* Would a hazard with this operation count now? For callers that then do something about it. */
+/* Would a hazard with this operation count now? For callers that act by the answer, and report
+ * later. Stores whether it is observed or latent. */
 bool sc_reaper_finds_hazard(const struct sc_ticket *ticket, enum sc_certainty *certainty)
 {
     SC_KEEP_ERRNO();
@@ -158,7 +164,8 @@ bool sc_reaper_finds_hazard(const struct sc_ticket *ticket, enum sc_certainty *c
     return counts;
 }
 
-/* Reports the hazard. False: it is suppressed. */
+/* Writes the hazard to the report, shows it to a profiler, and has the copy's times written
+ * (timeline=1). False: the user has suppressed it. */
 static bool report_candidate(const struct candidate *candidate)
 {
     if (sc_report_suppresses(&candidate->hazard))
@@ -169,7 +176,7 @@ static bool report_candidate(const struct candidate *candidate)
     return true;
 }
 
-/* Counts the candidate as undecided, for the reason; nothing is reported. */
+/* Counts the hazard as one without a verdict, for this reason, in place of a report. */
 static void count_undecided(const struct candidate *candidate, enum sc_no_verdict_reason reason)
 {
     sc_no_verdicts_add(sc_track_parts.no_verdicts,
@@ -179,7 +186,8 @@ static void count_undecided(const struct candidate *candidate, enum sc_no_verdic
 
 /* ---- what may be excused ---- */
 
-/* Is the hazard excused, by the final answer? Counts it if so. */
+/* Is the hazard excused, as a host function or kernel may have waited for the program? Counts it as
+ * undecided then. The answer is final. */
 static bool count_if_excused(const struct candidate *candidate)
 {
     bool holds = sc_excuses_hold_at_last(&candidate->excuse);
@@ -188,7 +196,9 @@ static bool count_if_excused(const struct candidate *candidate)
     return holds;
 }
 
-/* Postpones the candidate while it may be excused. False: it cannot be, or there is no room. */
+/* Keeps the hazard undecided while a host function that may excuse it has not returned. False:
+ * nothing can excuse it any more, there is no room, or the reaper ends. With halt_on_error the
+ * program must not go on, so there is no waiting either. */
 static bool postpone_candidate(const struct candidate *candidate)
 {
     if (sc_options.halt_on_error || !sc_excuses_are_awaited(&candidate->excuse))
@@ -205,8 +215,9 @@ static bool postpone_candidate(const struct candidate *candidate)
     return room;
 }
 
-/* Removes the first postponed candidate that is decided: excused, or not to be excused any more.
- * `all`: the first one in any case, as there is no more time. False: there is none. */
+/* Takes a postponed hazard off the list that can be decided: it is excused, or cannot be excused
+ * any more. `all`: any one, as there is no more time. False: there is none. Counts it in
+ * `deciding`, for those who wait until all is on disk. */
 static bool take_decided(struct candidate *decided, bool all)
 {
     bool found = false;
@@ -225,7 +236,8 @@ static bool take_decided(struct candidate *decided, bool all)
     return found;
 }
 
-/* Checks whether postponed candidates are excused by now. */
+/* Looks whether host functions that may excuse postponed hazards have returned, or wait.
+ * `since_ns`: since when a hazard is postponed. */
 static void poll_postponed(uint64_t since_ns)
 {
     sc_host_functions_poll(since_ns);
@@ -235,7 +247,8 @@ static void poll_postponed(uint64_t since_ns)
     unlock_reaper();
 }
 
-/* Returns since when the oldest candidate is postponed; 0: there is none. */
+/* Returns since when the first postponed hazard waits for its verdict; 0: none does, so there is
+ * nothing to poll. */
 static uint64_t postponed_since(void)
 {
     lock_reaper();
@@ -244,7 +257,9 @@ static uint64_t postponed_since(void)
     return since_ns;
 }
 
-/* Decides the postponed candidates, as far as that can be done. */
+/* Called in each pass of the reaper's thread: reports postponed hazards, or counts them as excused,
+ * as far as that can be decided. `all`: each of them, as there is no more time. Wakes those who
+ * wait until all is on disk. */
 static void report_postponed(bool all)
 {
     struct candidate decided;
@@ -263,7 +278,8 @@ static void report_postponed(bool all)
     }
 }
 
-/* Queries the device unless that was done: a later answer could be another one. */
+/* Asks the device about the hazard, unless that was done when it was queued. A second answer could
+ * be another one, since the operation may be complete by now. */
 static void decide_once(struct candidate *candidate)
 {
     if (!candidate->is_queried)
@@ -271,8 +287,9 @@ static void decide_once(struct candidate *candidate)
     candidate->is_queried = true;
 }
 
-/* Decides a candidate, or postpones it. Returns whether it was a hazard; true also if it is
- * postponed. */
+/* Decides a hazard of the queue: it is excused, does not count, is postponed since it may still be
+ * excused, or is reported. The device is not asked about an excused one. Returns true if it was
+ * reported or postponed. */
 static bool decide_candidate(const struct candidate *candidate)
 {
     struct candidate given = *candidate;
@@ -289,7 +306,8 @@ static bool decide_candidate(const struct candidate *candidate)
     return found;
 }
 
-/* Decides the next candidate of the queue, with the lock released meanwhile. False: the queue is
+/* Decides the next hazard of the queue. The lock is released meanwhile, as that calls the driver
+ * and writes the report; `deciding` tells others that one is under way. False: the queue is
  * empty. */
 static bool decide_next_locked(void) SC_REQUIRES(reaper.lock)
 {
@@ -312,8 +330,8 @@ static bool decide_next_locked(void) SC_REQUIRES(reaper.lock)
     return true;
 }
 
-/* Decides all queued candidates in the calling thread, before it waits for the device: after that
- * everything looks complete. */
+/* Called before a wait for the device: decides all queued hazards on the calling thread. After the
+ * wait every operation would look complete, and be latent at best. */
 void sc_reaper_decide_now(void)
 {
     if (sc_likely(atomic_load_explicit(&reaper.undecided, memory_order_relaxed) == 0))
@@ -327,7 +345,9 @@ void sc_reaper_decide_now(void)
 
 /* ---- giving back ---- */
 
-/* Makes the call that frees the memory. False: this thread may not make it. */
+/* Makes the real call that frees memory: the program has freed it in flight, and the device is done
+ * with it now. False: pinned and registered memory goes back to the driver, whose call waits for
+ * the context, so the reaper must not make it. A hold that is only waited for has no memory. */
 static bool free_by_reaper(const struct sc_release *release)
 {
     switch (release->kind) {
@@ -346,7 +366,9 @@ static bool free_by_reaper(const struct sc_release *release)
     return false;
 }
 
-/* Frees held pinned memory by the driver, if it is of the context. False: it is not. */
+/* Frees held pinned or registered memory (freed by the program in flight) of this context by the
+ * driver. False: it is other memory. The driver allows that under a capture only in the relaxed
+ * mode; the hooks let the call's own frees pass (SC_INSIDE). */
 static bool free_pinned(const struct sc_release *release, const struct sc_context *context)
 {
     if (!sc_hold_is_drivers(release->kind) || release->context != context->legacy)
@@ -367,7 +389,10 @@ uint64_t sc_reaper_gave_back(void)
     return atomic_load(&gave_back);
 }
 
-/* Ends the hold if its memory was freed. Else puts it back, so that the next pass tries again. */
+/* Ends a hold (memory that the program has freed in flight), if the memory was freed now. Else
+ * gives it back to the tracker, to be tried again. Of pinned memory the ledger of memory is told
+ * how long it was held. A held free may wait for the end of a registration there, so the reaper
+ * looks again. */
 static void end_or_put_back(const struct sc_release *release, bool ended)
 {
     if (ended) {
@@ -382,8 +407,9 @@ static void end_or_put_back(const struct sc_release *release, bool ended)
         sc_reaper_wake(); /* the memory itself may be freed now */
 }
 
-/* Frees pinned memory whose operations are complete, after a wait for the context: only now the
- * driver does so without waiting. True: some was freed. */
+/* Called when the program itself has waited for the context: frees its pinned memory that the
+ * program has freed in flight, if the operations are complete. The driver's call waits for the
+ * context, and only now that takes no time. True: some was freed. */
 bool sc_reaper_give_back_pinned(const struct sc_context *context)
 {
     bool any = false;
@@ -401,7 +427,8 @@ bool sc_reaper_give_back_pinned(const struct sc_context *context)
     return any;
 }
 
-/* Frees all held memory whose operations are complete, except what the driver must free. */
+/* Frees all memory that the program has freed in flight and whose operations are complete. Pinned
+ * memory is left: it is freed in the program's own waits alone. Pages are unprotected first. */
 static void free_ready(void)
 {
     struct sc_release release = sc_track_take_ready(&sc_track, 0);
@@ -412,9 +439,10 @@ static void free_ready(void)
     }
 }
 
-/* Queries the device which operations are complete, on streams for which holds wait. Once for each
- * stream, by its latest such operation: an event that is added for it comes after the earlier ones,
- * and the query polls all events of the stream. */
+/* Asks the device about operations for which holds (memory freed in flight) wait. One question for
+ * each stream is enough, by its latest such operation: an event that is added for it comes behind
+ * the earlier ones, and the question looks at all events of the stream. The streams are listed
+ * AWAITED_MAX at a time. */
 static void query_awaited_streams(void)
 {
     struct sc_ticket tickets[AWAITED_MAX];
@@ -430,7 +458,8 @@ static void query_awaited_streams(void)
 
 /* ---- the thread ---- */
 
-/* Sleeps until there is work; at most `poll_ns`, if that is not 0. */
+/* Sleeps until there is work; at most `poll_ns`, if that is not 0. Releases the lock meanwhile, and
+ * blocks signals, so that Linux gives those for the process to the program's threads. */
 static void wait_for_work_locked(uint64_t poll_ns) SC_REQUIRES(reaper.lock)
 {
     SC_ASSERT_HELD(&reaper.lock);
@@ -445,7 +474,8 @@ static void wait_for_work_locked(uint64_t poll_ns) SC_REQUIRES(reaper.lock)
     sc_library_threads_unblock_signals();
 }
 
-/* Counts a pass, and wakes the threads that wait for it. */
+/* Counts a pass of the reaper's thread, and wakes the threads that wait for one (sc_reaper_sleep).
+ * Without such threads the system call is saved. */
 static void end_pass(void)
 {
     atomic_fetch_add(&reaper.passes, 1);
@@ -453,14 +483,15 @@ static void end_pass(void)
         sc_kernel_call(SYS_futex, &reaper.passes, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
-/* The reaper's thread: decides queued candidates, frees held memory, and ends guards. It polls with
- * growing pauses while something is in flight that it waits for. */
+/* The reaper's thread: decides queued hazards, frees held memory (freed by the program in flight)
+ * whose operations are complete, and unprotects pages. While memory or hazards wait, it makes
+ * passes with growing pauses; else it sleeps. At the end of the process it decides what is left. */
 static void *run_thread(void *argument)
 {
     uint64_t poll_ns = 0;
     (void)argument;
     sc_library_threads_enter_driver("safecopy-reaper");
-    SC_CARRY();
+    SC_CARRY(); /* its driver calls are no missed calls of the program */
     lock_reaper();
     while (!reaper.stopping) {
         wait_for_work_locked(poll_ns);
@@ -495,7 +526,8 @@ static void *run_thread(void *argument)
     return NULL;
 }
 
-/* Starts the thread. If that fails, wakes those who wait for it. */
+/* Starts the thread. If that fails, wakes those who wait for it, and later hazards are reported at
+ * once. */
 static void start_thread(void)
 {
     if (sc_library_threads_start(run_thread, SC_LIBRARY_THREADS_SMALL))
@@ -508,7 +540,8 @@ static void start_thread(void)
     end_pass();
 }
 
-/* Requests the thread, which is started when the lock is released. */
+/* Requests the thread, which unlock_reaper starts. Nothing to do if it was started, or the process
+ * ends. */
 static void want_thread_locked(void) SC_REQUIRES(reaper.lock)
 {
     SC_ASSERT_HELD(&reaper.lock);
@@ -518,7 +551,8 @@ static void want_thread_locked(void) SC_REQUIRES(reaper.lock)
     atomic_store_explicit(&runs, true, memory_order_release);
 }
 
-/* Wakes the thread, or has it started. */
+/* Gives the reaper's thread work: has it started if need be, and wakes it. `woken` keeps it from
+ * sleeping if it is at work just now. */
 static void wake_locked(void) SC_REQUIRES(reaper.lock)
 {
     SC_ASSERT_HELD(&reaper.lock);
@@ -527,7 +561,8 @@ static void wake_locked(void) SC_REQUIRES(reaper.lock)
     pthread_cond_signal(&reaper.work);
 }
 
-/* Starts the thread, unless it runs. False: it cannot be started, and nothing may be left to it. */
+/* Called before a page is protected: starts the thread, unless it runs. False: it cannot be
+ * started, and nothing may be left to it. */
 bool sc_reaper_start(void)
 {
     if (sc_likely(atomic_load_explicit(&runs, memory_order_acquire)))
@@ -540,7 +575,8 @@ bool sc_reaper_start(void)
     return atomic_load_explicit(&runs, memory_order_acquire);
 }
 
-/* Wakes the reaper's thread. */
+/* Wakes the reaper's thread, or starts it: the program has freed memory in flight, or something has
+ * ended that held memory waits for. */
 void sc_reaper_wake(void)
 {
     SC_KEEP_ERRNO();
@@ -551,7 +587,9 @@ void sc_reaper_wake(void)
 
 /* ---- what hooks call ---- */
 
-/* With halt_on_error=1: waits until what was found is on disk, and aborts if it was a hazard. */
+/* With halt_on_error=1: the hazard was just queued; waits until the reaper has written it, and
+ * aborts. If it was none after all, returns. The lock is released once, since that starts the
+ * thread. */
 static void halt_when_on_disk_locked(void) SC_REQUIRES(reaper.lock)
 {
     SC_ASSERT_HELD(&reaper.lock);
@@ -566,7 +604,8 @@ static void halt_when_on_disk_locked(void) SC_REQUIRES(reaper.lock)
     abort();
 }
 
-/* Begins to find out what excuses the hazard, by how it was found. */
+/* Begins to find out what excuses the hazard, by how it was found. A call that frees memory is not
+ * excused: a correct program waits before it. */
 static void begin_excuse(struct sc_excuse *excuse, const struct sc_op_info *op,
                          enum sc_finding finding, const struct sc_later *later)
 {
@@ -578,8 +617,9 @@ static void begin_excuse(struct sc_excuse *excuse, const struct sc_op_info *op,
         sc_excuses_of_order(excuse, op, later);
 }
 
-/* Enqueues a hazard for its decision: whether it counts depends on whether the event of its
- * operation is complete. If the queue is full it is reported at once, or counted as undecided. */
+/* Queues a hazard for the reaper's thread, which asks the device whether it counts. Libc's hooks
+ * and the fault handler may not call the driver. If the queue is full, or the thread has ended, it
+ * is reported at once as latent, or counted as undecided if it might not count. */
 void sc_reaper_enqueue(const struct sc_hazard *hazard, const struct sc_op_info *op,
                        enum sc_finding finding, const struct sc_later *later)
 {
@@ -588,7 +628,7 @@ void sc_reaper_enqueue(const struct sc_hazard *hazard, const struct sc_op_info *
     candidate.taken = op->taken;
     candidate.by_operation = finding == SC_BY_ORDER && later->ticket.number;
     if (candidate.signalled && finding == SC_BY_ORDER)
-        decide_once(&candidate); /* now, as the operation may be complete in a moment */
+        decide_once(&candidate); /* this thread may call the driver; later it may be complete */
     begin_excuse(&candidate.excuse, op, finding, later);
     lock_reaper();
     bool queued = !reaper.stopped && !reaper.stopping && reaper.count < QUEUE_MAX;
@@ -610,7 +650,9 @@ void sc_reaper_enqueue(const struct sc_hazard *hazard, const struct sc_op_info *
         sc_excuses_end(&candidate.excuse);
 }
 
-/* Writes a hazard to the report, unless the user has suppressed it. */
+/* Writes a hazard whose certainty is known to the report, unless the user has suppressed it. Names
+ * of modules go with it, unless a lock of the library is held or this is a thread of the library's:
+ * they take the loader's lock. With halt_on_error=1 ends the process. */
 void sc_reaper_report(const struct sc_hazard *hazard)
 {
     SC_TRACE("hazard code certainty", hazard->code, hazard->certainty);
@@ -623,7 +665,7 @@ void sc_reaper_report(const struct sc_hazard *hazard)
         abort();
 }
 
-/* Holds whose end a call waits for. */
+/* The memory for whose end of use a call waits: one hold, or all holds in an interval. */
 struct awaited {
     const char *api;                     /* the call that waits */
     const struct sc_deallocation *taken; /* its hold; NULL: all holds on the interval */
@@ -631,7 +673,9 @@ struct awaited {
     size_t size_bytes;
 };
 
-/* Has the hold that a thread waits for ended? */
+/* Is the device done with the memory that a call waits for: has its hold ended, or have all that
+ * the reaper has on the interval? Holds of pinned memory do not count there: they end in waits of
+ * the program's alone. */
 static bool has_ended(const struct awaited *awaited)
 {
     return awaited->taken ? !SC_TRACKED(sc_holds_is_alive(track.holds, awaited->taken->held,
@@ -650,8 +694,8 @@ bool sc_reaper_has_stopped(void)
     return atomic_load(&reaper.stopped);
 }
 
-/* Sleeps until the reaper has ended pass number `pass`, or until the time: `passes` is a futex that
- * the reaper increments and wakes after each pass. */
+/* Sleeps until the reaper has ended pass number `pass`, or until the time. `passes` is a futex,
+ * which the reaper counts up after each pass; if it has done so by now, this returns at once. */
 void sc_reaper_sleep(uint32_t pass, uint64_t until_ns)
 {
     const struct timespec at = {.tv_sec = (time_t)(until_ns / NS_PER_S),
@@ -662,9 +706,10 @@ void sc_reaper_sleep(uint32_t pass, uint64_t until_ns)
                    FUTEX_BITSET_MATCH_ANY);
 }
 
-/* Waits until the holds have ended, at most stall_limit. It holds no lock and leaves nothing to
- * clean up, since a signal handler may leave it by siglongjmp. It is no cancellation point, since
- * the hooked function may be none. */
+/* Waits until the device is done with the memory, so that its holds have ended, at most
+ * stall_limit; false: they have not. Keeps no lock and leaves nothing to clean up, since a signal
+ * handler of the program may leave by siglongjmp. It is no cancellation point, since the hooked
+ * function may be none. */
 static bool wait_until_ended(const struct awaited *awaited)
 {
     uint64_t until_ns = sc_now_ns() + sc_options.stall_limit_ns;
@@ -689,7 +734,9 @@ bool sc_reaper_await_hold(const struct sc_deallocation *taken, const char *api)
     return wait_until_ended(&(struct awaited){.api = api, .taken = taken});
 }
 
-/* Memory there is about to become something else, so graphs that name it no longer count. */
+/* Called where the program registers memory that it has freed before, or frees a block twice: waits
+ * until nothing is held there. What is held for graphs alone goes at once: they may live for ever.
+ */
 bool sc_reaper_await_no_hold(uintptr_t address, size_t size_bytes, const char *api)
 {
     SC_TRACKED(sc_holds_forget_graphs(track.holds, address, size_bytes));
@@ -697,7 +744,9 @@ bool sc_reaper_await_no_hold(uintptr_t address, size_t size_bytes, const char *a
         &(struct awaited){.api = api, .address = address, .size_bytes = size_bytes});
 }
 
-/* Waits until the reaper has checked all held memory once, so that what can be freed is. */
+/* Called by safecopy_release: has the reaper look at all memory that was freed in flight, and waits
+ * until it has made one whole pass, so that what can be freed is. The pass that is under way may
+ * have looked already, so the second end counts. */
 void sc_reaper_collect(void)
 {
     SC_KEEP_ERRNO();
@@ -713,15 +762,15 @@ void sc_reaper_collect(void)
     }
 }
 
-/* A wait for the reaper at the end of the process: how long it may last, and whether this thread
- * has the lock. */
+/* A wait for the reaper at the end of the process, where threads may be gone that hold a lock: how
+ * long it may last, and whether this thread has the reaper's lock. */
 struct patience {
     uint64_t until_ns, last_ns; /* usually; while a hazard is being reported */
     bool has_lock;
 };
 
-/* Takes the lock, and waits for it STOP_WAIT_NS at most: at the end of the process its owner may
- * never release it. False: it was not taken. */
+/* Takes the reaper's lock, and waits for it STOP_WAIT_NS at most: at the end of the process the
+ * thread that has it may be gone. False: it was not taken. */
 static bool lock_patiently(struct patience *patience) SC_UNFOLLOWED
 {
     struct timespec until = sc_deadline_in(STOP_WAIT_NS);
@@ -732,7 +781,8 @@ static bool lock_patiently(struct patience *patience) SC_UNFOLLOWED
     return patience->has_lock;
 }
 
-/* Begins a wait of limited time for the reaper, and takes the lock for it. */
+/* Begins a wait for the reaper that ends by itself: after STOP_WAIT_NS, or WRITING_MAX_S while a
+ * hazard is being written. Takes the reaper's lock; `has_lock` says whether that was possible. */
 static struct patience begin_patience(void)
 {
     uint64_t now_ns = sc_now_ns();
@@ -748,9 +798,10 @@ static void end_patience(const struct patience *patience) SC_UNFOLLOWED
         sc_library_lock_release(&reaper.lock);
 }
 
-/* Waits a moment. False: the time is over. Finding the names of a hazard's functions may take a
- * second in a program with many symbols, so while that is done the wait goes on up to `last_ns`. No
- * condition variable is used, as that would take the lock again without a limit. */
+/* Waits a moment for the reaper, with its lock released. False: the time is over, or the lock
+ * cannot be had again. To find the names of a hazard's functions may take a second, so while one is
+ * written the wait goes on up to `last_ns`. A condition variable would take the lock again without
+ * a limit. */
 static bool wait_patiently_locked(struct patience *patience) SC_UNFOLLOWED
 {
     SC_ASSERT_HELD(&reaper.lock);
@@ -763,7 +814,8 @@ static bool wait_patiently_locked(struct patience *patience) SC_UNFOLLOWED
     return lock_patiently(patience);
 }
 
-/* Waits until the reaper has decided all queued hazards, for a limited time. */
+/* Called before the program reads counts, or a report is written at its wish: waits until the
+ * reaper has decided all queued hazards, for a limited time. Postponed ones are left. */
 void sc_reaper_await_decided(void)
 {
     struct patience patience = begin_patience();
@@ -773,8 +825,8 @@ void sc_reaper_await_decided(void)
     end_patience(&patience);
 }
 
-/* Waits as sc_reaper_await_decided does, and has the reaper decide all postponed candidates, as
- * there is no more time for excuses. */
+/* Called before exec or the end of the program: waits until all hazards are on disk, for a limited
+ * time. The reaper decides postponed ones now, as nothing can excuse them later. */
 void sc_reaper_await_all(void) SC_UNFOLLOWED
 {
     struct patience patience = begin_patience();
@@ -788,7 +840,9 @@ void sc_reaper_await_all(void) SC_UNFOLLOWED
     end_patience(&patience);
 }
 
-/* Ends the reaper's thread, at the end of the process. */
+/* Called at the end of the process: has the reaper's thread write what is left and end, and waits
+ * for that a limited time. Without a thread it counts as stopped: hazards are reported at once from
+ * then on. */
 void sc_reaper_stop(void)
 {
     struct patience patience = begin_patience();
@@ -804,7 +858,8 @@ void sc_reaper_stop(void)
     end_patience(&patience);
 }
 
-/* Resets the state in a forked child, which has no reaper. */
+/* Called in a child after fork, which has no reaper's thread: nothing is queued there any more, and
+ * the lock may have been another thread's. */
 void sc_reaper_child(void)
 {
     pthread_mutex_init(&reaper.lock, NULL);
@@ -828,7 +883,8 @@ void sc_reaper_remove_graph(uint32_t known)
     sc_reaper_graph_changed();
 }
 
-/* The graph is gone already, so both steps of its removal are made together. */
+/* Forgets what a graph used that the driver has destroyed: its handle and its record go together.
+ */
 void sc_reaper_forget_graph(uintptr_t graph)
 {
     uint32_t known = graph ? SC_TRACKED(sc_graphs_detach(track.graphs, graph)) : 0;

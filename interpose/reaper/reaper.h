@@ -76,61 +76,67 @@ enum sc_finding {
 void sc_reaper_enqueue(const struct sc_hazard *hazard, const struct sc_op_info *op,
                        enum sc_finding finding, const struct sc_later *later);
 
-/* Writes a hazard whose certainty is known, unless it is suppressed. It is on disk on return; with
- * halt_on_error=1 the process ends. Not in a libc hook. */
+/* Writes a hazard whose certainty (observed or latent) is known, unless it is suppressed. It is on
+ * disk on return; with halt_on_error=1 the process ends. Not in a libc hook. */
 void sc_reaper_report(const struct sc_hazard *hazard);
 
-/* Decides the certainty of a hazard with this operation now, on the calling thread, and stores it.
- * False: the hazard would not count. Queries the device; not in a hook that the driver may call. */
+/* Decides now, on the calling thread, whether a hazard with this operation would count, and stores
+ * whether it is observed or latent. False: it would not, as the host may have learnt of the
+ * operation's end. Calls the driver; not in a hook that the driver may call. */
 bool sc_reaper_finds_hazard(const struct sc_ticket *ticket, enum sc_certainty *certainty);
 
-/* Decides the certainty of hazards that the reaper has not come to yet, on the calling thread. To
- * be called before a call that waits for the device: after it an operation that was running would
- * look as if it had been complete. One load if there are none. Calls the driver: never in a libc
- * hook. */
+/* Called before a call that waits for the device: decides on this thread what the reaper has not
+ * come to yet, since after the wait a running operation would look as if it had been complete. One
+ * load if there is nothing. Calls the driver: never in a libc hook. */
 void sc_reaper_decide_now(void);
 
-/* Frees the context's held pinned memory whose operations are complete, and returns whether there
- * was any. Called where the program itself has just waited for the context. One load when nothing
- * is held. */
+/* Called where the program itself has just waited for the context: frees the context's held pinned
+ * memory (freed by the program in flight) whose operations are complete, and returns whether there
+ * was any. Elsewhere the driver's call would make a thread wait. One load when nothing is held. */
 bool sc_reaper_give_back_pinned(const struct sc_context *context);
 
-/* How often pinned memory was given back so, by any thread. */
+/* Returns how often pinned memory was given back by sc_reaper_give_back_pinned, on any thread. */
 uint64_t sc_reaper_gave_back(void);
 
-/* Starts the reaper if it does not run. False: it cannot be started. One load if it runs. */
+/* Starts the reaper's thread if it does not run. False: it cannot be started, so nothing may be
+ * protected or held that only the reaper would let go. One load if it runs. */
 bool sc_reaper_start(void);
 
-/* Wakes the reaper, as there is a new hold. */
+/* Wakes the reaper's thread, or starts it: there is new memory to hold until the device is done, or
+ * one such hold may have ended. Makes no driver call; errno is kept. */
 void sc_reaper_wake(void);
 
-/* Waits until the hold of this deallocation has ended, at most stall_limit, on behalf of the call
- * `api`. False: the hold has not ended. */
+/* Waits until the device is done with the memory of this deallocation (its hold has ended), at most
+ * stall_limit, on behalf of the call `api`. False: it is not. */
 bool sc_reaper_await_hold(const struct sc_deallocation *taken, const char *api);
 
-/* Returns the number of the reaper's present pass over its holds. For a caller that must not hold a
- * lock while it waits for a hold: it reads the number, checks whether the hold has ended, and
+/* Returns the number of the reaper's present pass over held memory. For a caller that must not keep
+ * a lock while it waits for a hold: it reads the number, checks whether the hold has ended, and
  * otherwise calls sc_reaper_sleep. No lock; signal-safe; no cancellation point. */
 uint32_t sc_reaper_pass_number(void);
 
-/* Sleeps until the reaper has ended this pass, or until `until_ns` (CLOCK_MONOTONIC). */
+/* Sleeps until the reaper has ended this pass, or until `until_ns` (CLOCK_MONOTONIC). Returns at
+ * once if it has ended already. No lock; signal-safe; no cancellation point. */
 void sc_reaper_sleep(uint32_t pass, uint64_t until_ns);
-/* Has the reaper stopped, so that no further pass over its holds will be made? Signal-safe. */
+/* Returns true if the reaper makes no more passes over held memory, so that a wait for one would
+ * never end. Signal-safe. */
 bool sc_reaper_has_stopped(void);
 
-/* Waits until no hold of the reaper overlaps the interval, at most stall_limit, on behalf of the
- * call `api`. Memory there that is held for a graph is freed. False: something is still held. */
+/* Waits until no memory of the interval is held by the reaper after a free, at most stall_limit, on
+ * behalf of the call `api`, which registers or frees that memory again. What is held for a graph
+ * alone is freed. False: something is still held. */
 bool sc_reaper_await_no_hold(uintptr_t address, size_t size_bytes, const char *api);
 
-/* Wakes the reaper if memory may be held for a graph: a graph uses less memory than before, so a
- * hold may end. */
+/* Called when a graph has stopped using memory: wakes the reaper if it may hold memory that was
+ * freed under a graph. */
 void sc_reaper_graph_changed(void);
 
-/* Forgets the graph that was detached under this id (sc_graphs_detach). */
+/* Forgets what the graph or exec used that was detached from its handle under this id
+ * (sc_graphs_detach), and wakes the reaper. Called when the driver has destroyed it. */
 void sc_reaper_remove_graph(uint32_t known);
 
-/* Forgets a graph that no longer exists, as after a capture that failed; 0 is none. Does not call
- * the driver. Takes the tracker's lock and the reaper's only. */
+/* Forgets what a graph used that is gone already, as after a capture that failed; does nothing for
+ * 0. Does not call the driver. Takes the tracker's lock and the reaper's only. */
 void sc_reaper_forget_graph(uintptr_t graph);
 
 /* Waits until all hazards that were found are on disk, at most as long as at the end of the
@@ -139,12 +145,13 @@ void sc_reaper_forget_graph(uintptr_t graph);
  * wherever the program ends. */
 void sc_reaper_await_all(void);
 
-/* Makes the reaper free all held memory whose operations are complete, and waits until it has
- * checked all holds, 0.5 s at most. */
+/* Called by safecopy_release: has the reaper free all held memory whose operations are complete,
+ * and waits until it has looked at all, 0.5 s at most. */
 void sc_reaper_collect(void);
 
-/* Waits until all hazards that were found before are on disk, at most as long as at the end of the
- * process, except touches that a host function may still excuse. Does not call the driver. */
+/* Called before counts or a report that the program asks for: waits until all hazards that were
+ * found before are on disk, at most as long as at the end of the process, except touches that a
+ * host function may still excuse. Does not call the driver. */
 void sc_reaper_await_decided(void);
 
 /* Reports what is still undecided, and stops the thread, at the end of the process. That takes at

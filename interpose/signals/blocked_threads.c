@@ -23,6 +23,7 @@
 enum {
     STATUS_BYTES = 4096,
     DRIVERS_MAX = 64,
+    /* The least time between checks: while a thread is found that blocks SIGSEGV, and else. */
     SOON_NS = 1000 * 1000,
     SELDOM_NS = 100 * 1000 * 1000,
     /* The first pause between checks; each next one is twice as long, up to PAUSE_MAX_NS. */
@@ -36,7 +37,8 @@ enum {
 
 /* ---- one thread ---- */
 
-/* Reads a small file of /proc/self/task/THREAD as text. Returns its size, or -errno. */
+/* Reads a small file of /proc/self/task/THREAD as text; "" if it cannot. Returns the size, or
+ * -errno. */
 static long read_of_thread(const char *thread, const char *file, char *text)
 {
     char path[64];
@@ -54,20 +56,21 @@ static const char *text_after(const char *status, const char *words)
     return at ? at + strlen(words) : "";
 }
 
+/* Returns the signal mask that a thread's /proc status shows; 0 if it shows none. */
 static uint64_t mask_in(const char *status)
 {
     return strtoull(text_after(status, "\nSigBlk:\t"), NULL, 16);
 }
 
-/* How a thread blocks SIGSEGV. */
+/* How a thread blocks SIGSEGV in Linux's mask; the stronger, the larger. */
 enum blocking { NOT_AT_ALL, PERHAPS_FOR_A_MOMENT, SURELY };
 
-/* Finds from a thread's name, state and mask whether it blocks SIGSEGV. Linux's workers (iou-) and
- * threads of the library do not count. Signals 32 and 33, which glibc reserves, show who set a
- * mask: no mask call of glibc blocks them. Only 32 blocked: glibc's timer thread, or a thread of
- * the library that has no name yet. Both blocked: glibc is starting or ending the thread, or the
- * program used a system call of its own. While glibc starts or ends it, a thread does not sleep,
- * though it may wait for a processor. */
+/* Finds from a thread's /proc status whether it blocks SIGSEGV and may run code of the program: if
+ * that touched a protected page, Linux would kill the process. Linux's workers (iou-) and threads
+ * of the library do not count. Signals 32 and 33, which glibc reserves, show who set a mask: no
+ * mask call of glibc blocks them. Only 32 blocked: glibc's timer thread, or a thread of the library
+ * that has no name yet, which do not count. Both blocked: glibc is starting or ending the thread
+ * (for a moment, in which it does not sleep), or the program used a system call of its own. */
 static enum blocking blocking_in_status(const char *status)
 {
     static const char worker[] = "Name:\tiou-";
@@ -86,6 +89,8 @@ static enum blocking blocking_in_status(const char *status)
 static _Atomic int32_t drivers[DRIVERS_MAX];
 static _Atomic unsigned driver_count;
 
+/* Records that the calling thread is one of the driver's, which may block SIGSEGV: it runs none of
+ * the program's code but host functions, before which SIGSEGV is unblocked. */
 void sc_blocked_threads_leave_out(void)
 {
     unsigned place = atomic_fetch_add(&driver_count, 1);
@@ -103,8 +108,8 @@ static bool is_driver_thread(int32_t thread)
     return false;
 }
 
-/* Returns how the thread blocks SIGSEGV, by /proc. A thread of the driver, or one that has ended,
- * does not. */
+/* Returns how the thread of that number (a name in /proc/self/task) blocks SIGSEGV. A thread of the
+ * driver, or one that has ended, counts as not blocking it. */
 static enum blocking blocking_of_thread(const char *name)
 {
     char status[STATUS_BYTES];
@@ -116,8 +121,8 @@ static enum blocking blocking_of_thread(const char *name)
     return blocking == PERHAPS_FOR_A_MOMENT && thread == sc_thread_id() ? SURELY : blocking;
 }
 
-/* Reads the mask of any thread of the process. False: /proc does not have it, and *blocks is not
- * set. */
+/* Sets *blocks to whether any thread, of whatever kind, blocks SIGSEGV in Linux's mask. False: it
+ * is no thread of this process, or has ended. */
 bool sc_blocked_threads_find(int32_t thread, bool *blocks)
 {
     char name[16], status[STATUS_BYTES];
@@ -131,7 +136,8 @@ bool sc_blocked_threads_find(int32_t thread, bool *blocks)
 
 #define RAN_UNKNOWN UINT64_MAX /* Linux does not show it */
 
-/* For how long the thread has had a processor; 0: it has not run yet. */
+/* Returns for how long the thread has run on a processor; 0: it has not run yet. Shows whether it
+ * has run since an earlier check. */
 static uint64_t ran_ns(const char *name)
 {
     char text[STATUS_BYTES];
@@ -140,24 +146,27 @@ static uint64_t ran_ns(const char *name)
 
 /* ---- all threads ---- */
 
-/* A thread that is followed from check to check. On a loaded machine a program that starts threads
- * may have one that glibc is starting at every check. But that is another thread each time, or the
- * same one that has not run since. */
+/* The thread that may block SIGSEGV for a moment only, followed from check to check. On a loaded
+ * machine a program that starts threads may have one that glibc is starting at every check. But
+ * that is another thread each time, or the same one that has not run since. One that runs and is
+ * found so again and again does block SIGSEGV. */
 struct followed {
     int32_t thread; /* 0: none */
     uint64_t ran_ns;
     unsigned sightings; /* checks in a row that found it so, each after it has run */
 };
 
+/* What a check of all threads has found. */
 struct seen {
     enum blocking strongest;
     int32_t thread; /* a thread seen blocking it like that, if possible the followed one */
     uint64_t ran_ns;
 };
 
-/* Records how the thread blocks SIGSEGV, if that is stronger than what was seen so far. */
-static void add(struct seen *seen, enum blocking blocking, const char *name,
-                const struct followed *followed)
+/* Records how the thread blocks SIGSEGV, if that is stronger than what was seen so far; of threads
+ * that block it alike the followed one is kept. */
+static void add_thread(struct seen *seen, enum blocking blocking, const char *name,
+                       const struct followed *followed)
 {
     int32_t thread = atoi(name);
     if (blocking < seen->strongest || blocking == NOT_AT_ALL ||
@@ -166,29 +175,31 @@ static void add(struct seen *seen, enum blocking blocking, const char *name,
     *seen = (struct seen){blocking, thread, blocking == PERHAPS_FOR_A_MOMENT ? ran_ns(name) : 0};
 }
 
-/* A check of all threads: its argument and its result. */
+/* The argument and the result of check_all_threads. */
 struct check {
     const struct followed *followed;
     struct seen seen;
 };
 
-/* Checks one thread of /proc/self/task. */
+/* Checks one thread of /proc/self/task (`name`). Returns whether the check can end: one that surely
+ * blocks SIGSEGV is enough. */
 static bool check_thread(void *context, const char *folder, const char *name)
 {
     struct check *check = context;
     (void)folder;
-    add(&check->seen, blocking_of_thread(name), name, check->followed);
+    add_thread(&check->seen, blocking_of_thread(name), name, check->followed);
     return check->seen.strongest == SURELY;
 }
 
-/* Checks all threads; `context` is a struct check. Called on a spare stack, since a copy may be
- * made on a coroutine's small one. */
+/* Checks how each thread of the process blocks SIGSEGV; `context` is a struct check. Called on a
+ * spare stack, since the program may run on a coroutine's small one. */
 static void check_all_threads(void *context)
 {
     sc_file_each_entry("/proc/self/task", UINT_MAX, check_thread, context);
 }
 
-/* Checks all threads once, and goes on following the thread that was found. */
+/* Checks all threads once, and returns what was found. Counts for the thread that is found how
+ * often it was found in a row, having run in between; another one begins at 0. */
 static struct seen check_once(struct followed *followed, uint64_t *took_ticks)
 {
     struct check check = {.followed = followed};
@@ -203,9 +214,10 @@ static struct seen check_once(struct followed *followed, uint64_t *took_ticks)
     return check.seen;
 }
 
-/* May the thread unblock SIGSEGV soon, so that waiting is worth it? One that surely blocks it may
- * be in a handler (HANDLER_MAX_NS); another one may be starting (STARTING_MAX_NS). `known`: the
- * thread that the last search found, for which nothing waits again. */
+/* May the thread that was found unblock SIGSEGV soon, so that waiting is better than guarding
+ * nothing? One that surely blocks it may be in a handler of the program's (HANDLER_MAX_NS); another
+ * one may be starting (STARTING_MAX_NS). `known`: the thread that the last search found: it is not
+ * waited for again, nor is any other that surely blocks SIGSEGV. `paused_ns`: waited so far. */
 static bool is_worth_a_wait(const struct seen *seen, const struct followed *followed, int32_t known,
                             long paused_ns)
 {
@@ -216,8 +228,9 @@ static bool is_worth_a_wait(const struct seen *seen, const struct followed *foll
                : followed->sightings < SIGHTINGS_MAX && paused_ns < STARTING_MAX_NS;
 }
 
-/* Finds a thread that blocks SIGSEGV, or 0, waiting for those that may unblock it soon. `known` was
- * found the last time, and is not waited for. *took_ticks: how long the last check took. */
+/* Returns a thread that blocks SIGSEGV in Linux's mask, or 0; waits for those that may unblock it
+ * soon. `known` was found the last time, and is not waited for. *took_ticks: how long the last
+ * check took. */
 static int32_t find_blocked(int32_t known, uint64_t *took_ticks)
 {
     SC_KEEP_ERRNO();
@@ -237,6 +250,8 @@ static int32_t find_blocked(int32_t known, uint64_t *took_ticks)
     return seen.thread;
 }
 
+/* Checks now whether a thread blocks SIGSEGV in Linux's mask. Called right after mask calls began
+ * to leave it out: one that was under way may have blocked it. */
 bool sc_blocked_threads_check_now(void)
 {
     uint64_t took_ticks;
@@ -247,13 +262,15 @@ bool sc_blocked_threads_check_now(void)
 
 static _Atomic int32_t last; /* the thread that was found; 0: none */
 
+/* Did the last check find a thread that blocks SIGSEGV in Linux's mask? */
 bool sc_blocked_threads_were_found(void)
 {
     return atomic_load_explicit(&last, memory_order_relaxed) != 0;
 }
 
-/* Does any thread block SIGSEGV? The interval to the next check grows with the time that a check
- * takes. While a thread is found, checks are frequent, and do not wait for that thread. */
+/* Does any thread block SIGSEGV in Linux's mask, so that mprotect must guard nothing? Mostly the
+ * last answer: the next check comes after a thousand times what the last one took (64 times while a
+ * thread is found, which is not waited for again). */
 bool sc_blocked_threads_any(void)
 {
     static _Atomic uint64_t good_until; /* ticks */

@@ -19,9 +19,11 @@
 #include <stdbool.h>
 #include <ucontext.h>
 
-/* sc_main_thread_note_blocked records that the library blocks signals on the calling thread, which
- * was interrupted with `context`; the other function, that it blocks them no longer. They do
- * nothing on other threads than the main one. */
+/* sc_main_thread_note_blocked records that the library blocks signals on the calling thread, in a
+ * handler that has interrupted `context`; the other function, that it blocks them no longer. Other
+ * threads forward signals to the main one meanwhile; for other threads than that the two do
+ * nothing.
+ */
 void sc_main_thread_note_blocked(const ucontext_t *context);
 void sc_main_thread_note_unblocked(void);
 
@@ -34,7 +36,8 @@ bool sc_main_thread_forward(int number, const siginfo_t *info);
 /* Sends the signal to the main thread. False: Linux refuses. */
 bool sc_main_thread_send(int number, const siginfo_t *info);
 
-/* Restores in `info` the values of the original signal, if another thread has forwarded it. */
+/* Puts back into `info` what told how the signal was sent (si_code), if another thread has
+ * forwarded it: Linux allows only other values there. */
 void sc_main_thread_restore(siginfo_t *info);
 
 /* Makes the calling thread the main one, in a forked child. */

@@ -22,14 +22,17 @@ typedef int pending_function(sigset_t *set);
 typedef int wait_function(const sigset_t *set, int *number);
 typedef int timed_function(const sigset_t *set, siginfo_t *info, const struct timespec *timeout);
 
+/* The SIGSEGV that is kept for this thread, if sc_signal_mask.has_pending_segv. */
 static __thread struct {
     siginfo_t info;
     unsigned generation; /* `generation`, when the signal was kept */
 } pending_signal __attribute__((tls_model("initial-exec")));
 
-static _Atomic unsigned generation; /* how often the kept signals of all threads were dropped */
+/* How often the kept signals of all threads were dropped, as the program ignored SIGSEGV. A signal
+ * that was kept before is no longer. */
+static _Atomic unsigned generation;
 
-/* Is a signal kept for the thread that was not dropped since? */
+/* Is a SIGSEGV kept for this thread? Forgets one that was dropped with those of all threads. */
 static bool has_pending(void)
 {
     if (sc_signal_mask.has_pending_segv && pending_signal.generation != atomic_load(&generation))
@@ -37,7 +40,8 @@ static bool has_pending(void)
     return sc_signal_mask.has_pending_segv;
 }
 
-/* Keeps a SIGSEGV that was sent to the thread while the program believes it blocked. */
+/* Keeps a SIGSEGV that was sent to this thread, which the program has asked to block it. Another
+ * one is lost then, as with a pending signal in Linux. */
 void sc_pending_segv_add(const siginfo_t *info)
 {
     if (has_pending())
@@ -47,7 +51,8 @@ void sc_pending_segv_add(const siginfo_t *info)
     sc_signal_mask.has_pending_segv = true;
 }
 
-/* Removes the kept signal, for a call that waits for it, or to be sent again. */
+/* Removes the SIGSEGV that is kept for this thread, for a call that waits for it, or to be sent
+ * again. False: none is kept. */
 bool sc_pending_segv_take(siginfo_t *info)
 {
     if (!has_pending())
@@ -57,6 +62,7 @@ bool sc_pending_segv_take(siginfo_t *info)
     return true;
 }
 
+/* Sends a kept SIGSEGV to the calling thread again. */
 static void send_to_self(const siginfo_t *info)
 {
     sc_kernel_call(SYS_rt_tgsigqueueinfo, getpid(), sc_kernel_call(SYS_gettid), SIGSEGV, info);
@@ -72,13 +78,16 @@ void sc_pending_segv_deliver(void)
         send_to_self(&info);
 }
 
+/* Drops the SIGSEGVs that are kept for all threads, since the program now ignores SIGSEGV: Linux
+ * drops pending ones then. */
 void sc_pending_segv_drop_all(void)
 {
     atomic_fetch_add(&generation, 1);
 }
 
-/* Sends the kept signal with all signals blocked, so that it is delivered when the caller sets a
- * mask without SIGSEGV. The assembly of sigreturn.c calls this as well. */
+/* If a SIGSEGV is kept for this thread, blocks all signals, and sends it again. It is then
+ * delivered when the caller sets the next mask, together with other pending signals and in Linux's
+ * order. The assembly of sigreturn.c calls this as well. */
 void sc_pending_segv_deliver_with_mask(void)
 {
     siginfo_t info;
@@ -93,6 +102,8 @@ void sc_pending_segv_deliver_with_mask(void)
  * Arguments are copied, so that Linux reads and writes memory of the library, which is never
  * guarded. */
 
+/* sigpending, with the SIGSEGV that the library keeps for the thread: for Linux it is not pending.
+ */
 SC_EXPORT int sigpending(sigset_t *set)
 {
     sigset_t pending;
@@ -108,8 +119,9 @@ SC_EXPORT int sigpending(sigset_t *set)
     return 0;
 }
 
-/* Would Linux deliver a pending SIGSEGV first of the set? Signals of faults come first, and of
- * these the lowest number. */
+/* A thread waits for the signals of this set, and a SIGSEGV is kept for it: would Linux deliver
+ * that before the ones that are pending? Signals of faults come first, and of these the lowest
+ * number. */
 static bool comes_first(const sigset_t *set)
 {
     uint64_t lower = SC_SIGNAL_BIT(SIGILL) | SC_SIGNAL_BIT(SIGTRAP) | SC_SIGNAL_BIT(SIGBUS) |
@@ -119,17 +131,18 @@ static bool comes_first(const sigset_t *set)
     return (pending & lower & sc_kernel_mask_of(set)) == 0;
 }
 
-/* Does the thread wait for a SIGSEGV that would be kept for it? */
-static bool waits_for_pending(const sigset_t *set)
+/* Does a wait for this set have to look for a SIGSEGV that the library keeps? Only if the set has
+ * SIGSEGV, and the program has asked to block it. */
+static bool may_take_kept(const sigset_t *set)
 {
     return sc_sharing_is_on() && sigismember(set, SIGSEGV) == 1 && sc_signal_mask_blocks_fault();
 }
 
-/* sigtimedwait for a set that may have a kept SIGSEGV. Returns a signal, or -errno. A signal that
- * is kept while the thread is about to wait is found all the same (restartable_wait.h).
- *
- * The wait is a cancellation point: the cancel type is changed as glibc up to 2.40 does it.
- */
+/* Does what sigtimedwait does, for a set with SIGSEGV, of which the library may keep one. Returns a
+ * signal, or -errno. A SIGSEGV that is kept while the thread is about to wait is found all the
+ * same: the wait is then not begun (restartable_wait.h). `none_kept`: nothing to look for, as
+ * another signal comes first. The wait is a cancellation point: the cancel type is changed as glibc
+ * up to 2.40 does it. */
 static int wait_for_pending(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
 {
     static const bool none_kept;
@@ -148,14 +161,15 @@ static int wait_for_pending(const sigset_t *set, siginfo_t *info, const struct t
     return result;
 }
 
-/* The system call ends with EINTR when a handler has run; sigwait must not. */
+/* sigwait, which may take a SIGSEGV that the library keeps. The system call ends with EINTR when a
+ * handler has run; sigwait goes on waiting. */
 SC_EXPORT int sigwait(const sigset_t *set, int *number)
 {
     sigset_t asked = *set;
     siginfo_t info;
     int taken = 0;
     int result = 0;
-    if (!waits_for_pending(&asked))
+    if (!may_take_kept(&asked))
         result = SC_NEXT(wait_function *, "sigwait")(&asked, &taken);
     else
         do
@@ -166,8 +180,9 @@ SC_EXPORT int sigwait(const sigset_t *set, int *number)
     return result;
 }
 
-/* Waits, and returns as the C library does. That reports a signal of raise or pthread_kill
- * (SI_TKILL) as one of kill. */
+/* Waits for a signal of the set, which may be a SIGSEGV that the library keeps, and returns as the
+ * C library's sigtimedwait does. That reports a signal of raise or pthread_kill (SI_TKILL) as one
+ * of kill. */
 static int wait_and_report(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
 {
     int result = wait_for_pending(set, info, timeout);
@@ -180,6 +195,7 @@ static int wait_and_report(const sigset_t *set, siginfo_t *info, const struct ti
     return result;
 }
 
+/* sigtimedwait, which may take a SIGSEGV that the library keeps. */
 SC_EXPORT int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
 {
     sigset_t asked = *set;
@@ -188,7 +204,7 @@ SC_EXPORT int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct ti
     if (timeout)
         room = *timeout;
     const struct timespec *limit = timeout ? &room : NULL;
-    int result = waits_for_pending(&asked)
+    int result = may_take_kept(&asked)
                      ? wait_and_report(&asked, &taken, limit)
                      : SC_NEXT(timed_function *, "sigtimedwait")(&asked, &taken, limit);
     if (result > 0 && info)

@@ -17,18 +17,21 @@
  * Linux. */
 void sc_pending_segv_add(const siginfo_t *info);
 
-/* Removes the calling thread's kept signal and stores it. False: there is none. */
+/* Removes the SIGSEGV that is kept for the calling thread, and stores it in *info. False: none is.
+ */
 bool sc_pending_segv_take(siginfo_t *info);
 
-/* Sends the kept signal to the calling thread again, which has unblocked SIGSEGV, so that the
- * program's handler gets it. */
+/* Sends the SIGSEGV that is kept for the calling thread, if any, to it again: the thread has
+ * unblocked SIGSEGV, so that the program's handler gets it. */
 void sc_pending_segv_deliver(void);
 
-/* Blocks all signals and sends the kept one, before the thread sets a mask without SIGSEGV, so that
- * the kept one is delivered together with other pending signals. Does nothing if none is kept. */
+/* If a SIGSEGV is kept for the calling thread, blocks all signals and sends it again. Called before
+ * the thread sets a mask without SIGSEGV, so that it is delivered together with other pending
+ * signals, in Linux's order. */
 void sc_pending_segv_deliver_with_mask(void) __attribute__((visibility("hidden")));
 
-/* Drops the kept signals of all threads, when the program ignores SIGSEGV. */
+/* Drops the SIGSEGVs that are kept for all threads, when the program begins to ignore SIGSEGV, as
+ * Linux drops pending signals then. */
 void sc_pending_segv_drop_all(void);
 
 #endif

@@ -36,13 +36,14 @@ static inline bool sc_postponed_signal_is_due(void)
  * once. False: the signal cannot be postponed and must be handled now. */
 bool sc_postponed_signal_put(int number, const siginfo_t *info, ucontext_t *context);
 
-/* The number of a real-time signal of which a postponed one must be handled before further ones; 0:
- * none. */
+/* A real-time signal (its number) of which this thread has postponed one that must be handled
+ * before further ones of that number, which were sent later; 0: none. */
 extern __thread int sc_postponed_signal_ahead
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/* Swaps the signal in `info` for the postponed one, which must be handled first. Called in the
- * handler of a signal of the number in sc_postponed_signal_ahead. */
+/* Swaps the signal in `info`, which has just come, for the postponed one of the same number, which
+ * was sent before it and must be handled first. The one that came is handled when the next one
+ * comes. Called in the handler of the signal in sc_postponed_signal_ahead. */
 void sc_postponed_signal_take_turn(siginfo_t *info);
 
 /* Drops what the thread has postponed, in a forked child, where nothing is pending. */

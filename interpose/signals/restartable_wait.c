@@ -59,8 +59,9 @@ __asm__(".text\n"
 #error "how does this machine wait for signals?"
 #endif
 
-/* Returns the interrupted thread to the check if a signal has come between the check and the wait:
- * it must not wait for what has happened. */
+/* Called by each handler of the library: if it has interrupted sc_restartable_wait between the
+ * check of *is_kept and the end of the system call's instruction, has the thread check again when
+ * the handler returns. Otherwise it would wait for a signal that is kept by now. */
 void sc_restartable_wait_restart(ucontext_t *context)
 {
 #if defined(__x86_64__)

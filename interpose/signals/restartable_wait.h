@@ -17,12 +17,12 @@
 enum { SC_WAIT_NOT_BEGUN = 0 };
 
 /* Waits for a signal of the set, without limit if `timeout` is NULL. Returns its number, or -errno.
- * SC_WAIT_NOT_BEGUN: *is_kept was true just before the wait. */
+ * SC_WAIT_NOT_BEGUN: *is_kept (a SIGSEGV is kept for the thread) was true just before the wait. */
 long sc_restartable_wait(const sigset_t *set, siginfo_t *info, const struct timespec *timeout,
                          const bool *is_kept) __attribute__((visibility("hidden")));
 
-/* Makes the thread check *is_kept again, if the calling handler has interrupted it (`context`)
- * between the check and the wait. */
+/* Called by each handler of the library: if it has interrupted the thread (`context`) between the
+ * check of *is_kept and the wait, has the thread check again when the handler returns. */
 void sc_restartable_wait_restart(ucontext_t *context);
 
 #endif

@@ -16,18 +16,22 @@
 enum { WORDS = sizeof(sigset_t) / sizeof(unsigned long) };
 static const unsigned long note_of_blocked = 0x5ec0b10cUL;
 
-/* Uses the last word of the sigset_t, which is beyond all signals. */
+/* Stores with a saved mask whether the program has asked to block SIGSEGV (Linux's mask never has
+ * it): in the last word of the sigset_t, which is beyond all signals. */
 void sc_saved_masks_note(sigset_t *mask, bool blocked)
 {
     mask->__val[WORDS - 1] = blocked ? note_of_blocked : 0;
 }
 
+/* Does this saved mask block SIGSEGV: as stored with it by the library, or as the program has set
+ * it there? */
 bool sc_saved_masks_blocks(const sigset_t *mask)
 {
     return mask->__val[WORDS - 1] == note_of_blocked || sigismember(mask, SIGSEGV) == 1;
 }
 
-/* Removes SIGSEGV from a mask that the program will set later, and records that it was there. */
+/* Removes SIGSEGV from a saved mask that the C library is about to set in Linux, and stores with it
+ * that the program wanted it blocked. */
 void sc_saved_masks_clear(sigset_t *mask)
 {
     if (sigismember(mask, SIGSEGV) != 1)
@@ -48,7 +52,9 @@ extern function *sc_saved_masks_getcontext(ucontext_t *context)
 extern function *sc_saved_masks_makecontext(ucontext_t *context)
     __attribute__((visibility("hidden")));
 
-/* If no mask is saved the buffer may be too small for a record. */
+/* Called before the C library's sigsetjmp, whose address it returns: stores with the mask that is
+ * saved whether the program has asked to block SIGSEGV. If none is saved (`saves_mask` 0), the
+ * buffer may be too small for that. */
 function *sc_saved_masks_sigsetjmp(struct __jmp_buf_tag *environment, int saves_mask)
 {
     if (saves_mask && sc_sharing_is_on())
@@ -56,7 +62,8 @@ function *sc_saved_masks_sigsetjmp(struct __jmp_buf_tag *environment, int saves_
     return SC_NEXT(function *, "__sigsetjmp");
 }
 
-/* BSD's setjmp, which always saves the mask. */
+/* Called before the C library's setjmp (BSD's, which always saves the mask), whose address it
+ * returns: stores with the mask whether the program has asked to block SIGSEGV. */
 function *sc_saved_masks_setjmp(struct __jmp_buf_tag *environment)
 {
     if (sc_sharing_is_on())
@@ -64,6 +71,8 @@ function *sc_saved_masks_setjmp(struct __jmp_buf_tag *environment)
     return SC_NEXT(function *, "setjmp");
 }
 
+/* Called before the C library's getcontext, whose address it returns: stores with the context's
+ * mask whether the program has asked to block SIGSEGV. */
 function *sc_saved_masks_getcontext(ucontext_t *context)
 {
     if (sc_sharing_is_on())
@@ -71,8 +80,9 @@ function *sc_saved_masks_getcontext(ucontext_t *context)
     return SC_NEXT(function *, "getcontext");
 }
 
-/* Removes SIGSEGV from the mask of a new context: the C library itself may enter the context, when
- * another one ends. */
+/* Called before the C library's makecontext, whose address it returns: removes SIGSEGV from the
+ * mask of the new context, and stores with it whether it was there. The C library itself may enter
+ * the context when another one ends, past the hooks. */
 function *sc_saved_masks_makecontext(ucontext_t *context)
 {
     if (sc_sharing_is_on()) {
@@ -83,6 +93,8 @@ function *sc_saved_masks_makecontext(ucontext_t *context)
     return SC_NEXT(function *, "makecontext");
 }
 
+/* Defines the hook `name`: calls `function` with the arguments of the call, and then jumps to the C
+ * library's function that this returns, with all registers for arguments as they were. */
 #if defined(__x86_64__)
 #define JUMP_BY_WAY_OF(name, function)                                                             \
     __asm__(".text\n"                                                                              \

@@ -19,8 +19,8 @@
  * sigset_t, which the one in a handler's frame is not. */
 void sc_saved_masks_note(sigset_t *mask, bool blocked);
 
-/* If the mask has SIGSEGV, removes it and stores the belief instead. The mask is a full sigset_t.
- */
+/* If the program has set SIGSEGV in the saved mask, removes it there, and stores beside the mask
+ * that the program wants it blocked. The mask is a full sigset_t. */
 void sc_saved_masks_clear(sigset_t *mask);
 
 /* Does the mask block SIGSEGV, by the stored belief or by itself? */

@@ -47,11 +47,13 @@ typedef int number_function(int number);
 typedef int interrupt_function(int number, int interrupting);
 typedef void handler_function(int number, siginfo_t *info, void *context);
 
+/* Returns the signal as a bit of a set; 0: the program has given a number that is no signal's. */
 static uint64_t bit_of(int number)
 {
     return number > 0 && number <= SIGNALS ? SC_SIGNAL_BIT(number) : 0;
 }
 
+/* Calls the C library's sigaction, past the hook below. */
 static int real_sigaction(int number, const struct sigaction *action, struct sigaction *old)
 {
     return SC_NEXT(sigaction_function *, "sigaction")(number, action, old);
@@ -61,10 +63,12 @@ static int real_sigaction(int number, const struct sigaction *action, struct sig
 
 /* The last handler that the program set for each signal; it may be about to be called. */
 static _Atomic(handler_function *) handlers[SIGNALS + 1];
-/* Signals whose action, as the program set it, differs from what Linux has: its mask has SIGSEGV,
- * it lacks SA_SIGINFO; and signals whose action has SA_RESETHAND. */
+/* What Linux's actions do not tell of the program's, as sets of signals: the program's mask has
+ * SIGSEGV (Linux's never has), and the program's action lacks SA_SIGINFO (Linux's always has it).
+ * And those whose action has SA_RESETHAND. */
 static _Atomic uint64_t masks_fault, wants_no_info, resets;
 
+/* Is the signal in the set? */
 static bool is_in_set(const _Atomic uint64_t *signals, int number)
 {
     return atomic_load_explicit(signals, memory_order_relaxed) & bit_of(number);
@@ -94,7 +98,9 @@ static void on_compared_signal(int number, siginfo_t *info, void *context);
 #define THIRD(context) (context)->uc_mcontext.regs[2]
 #endif
 
-/* The signal whose handler the interrupted context is about to begin, or 0. */
+/* Returns the signal whose handler (the library's) the interrupted context was about to begin, or
+ * 0. Linux delivers several pending signals at once by a frame each, one within the other: the
+ * handler of the innermost runs first. */
 static int about_to_enter(const ucontext_t *context)
 {
     uintptr_t at = (uintptr_t)PC(context);
@@ -102,11 +108,12 @@ static int about_to_enter(const ucontext_t *context)
                                                                              : 0;
 }
 
-/* Compares the thread's mask with the recorded one. If several signals were delivered at once, each
- * handler but the innermost waits at its first instruction, one frame within the other. The
- * innermost one compares for all of them: the outermost frame has the thread's mask, the others
- * have masks of handlers. The other handlers are made to continue at an entry that does not
- * compare. */
+/* Called first in a handler: compares the thread's mask, which Linux has stored in the frame, with
+ * the recorded one, to find whether the program has changed it past the hooks. If several signals
+ * were delivered at once, each handler but the innermost waits at its first instruction, one frame
+ * within the other. The innermost compares for all of them: the outermost frame has the thread's
+ * mask, the others have masks of handlers. The other handlers are made to go on at an entry that
+ * does not compare. A frame at that entry was compared by a handler before. */
 void sc_signals_compare_mask(ucontext_t *context)
 {
     while ((uintptr_t)PC(context) == (uintptr_t)on_signal) {
@@ -117,18 +124,24 @@ void sc_signals_compare_mask(ucontext_t *context)
         sc_signal_mask_compare(sc_kernel_mask_of(&context->uc_sigmask));
 }
 
+/* Was the interrupted context about to begin another handler of the library? */
 bool sc_signals_is_about_to_enter(const ucontext_t *context)
 {
     return about_to_enter(context) != 0;
 }
 
+/* Was the interrupted context about to begin a handler whose action, as the program set it, blocks
+ * SIGSEGV? Then a SIGSEGV that is sent counts as blocked. */
 bool sc_signals_is_about_to_block(const ucontext_t *context)
 {
     return is_in_set(&masks_fault, about_to_enter(context));
 }
 
-/* Writes the thread's belief into the handler's frame, and sets it to the mask of the program's
- * action. A handler that began before SIGSEGV was shared may have SIGSEGV really blocked. */
+/* Has the program's handler find in its frame, and believe, what it would without the library. Puts
+ * SIGSEGV into the frame's mask if the program has asked to block it on this thread. Then records
+ * that it is blocked while the handler runs, if the action's mask has SIGSEGV; if it was blocked
+ * already, only Linux's present mask. A SIGSEGV that was kept for this handler counts as pending
+ * from now on. `frame`: the library's handler's. */
 static void write_belief(int number, ucontext_t *context, struct sc_frame frame)
 {
     bool blocked = sc_signal_mask_blocks_fault_above(frame.place);
@@ -141,10 +154,12 @@ static void write_belief(int number, ucontext_t *context, struct sc_frame frame)
     sc_signal_mask.pends_for_handler = false;
 }
 
-/* Prepares the thread for the program's handler, and returns that. Right after sigaction a handler
- * may still return to the C library's code, which does not restore beliefs: then none is recorded.
- * ThreadSanitizer's library comes between Linux and this one. It calls handlers with every signal
- * really blocked, at once or within a later call, and restores the mask when they return. */
+/* Prepares the thread for the program's handler, and returns that. What the handler is to believe
+ * of SIGSEGV is recorded only if it returns to the library's code, which undoes that: right after
+ * sigaction it may still return to the C library's. From here on, calls count as the program's
+ * (sc_inside_interrupt), also if a call that the library makes for itself was interrupted.
+ * ThreadSanitizer's library comes between Linux and this one: it calls handlers, at once or later,
+ * with every signal really blocked, so SIGSEGV is unblocked. */
 static handler_function *prepare_handler(int number, ucontext_t *context, struct sc_frame frame)
 {
     if (sc_sigreturn_is_return_to_us(frame.caller)) {
@@ -157,9 +172,11 @@ static handler_function *prepare_handler(int number, ucontext_t *context, struct
     return atomic_load_explicit(&handlers[number], memory_order_acquire);
 }
 
-/* Sends the signal again, to be handled later or by the main thread. False: it must be handled now.
- * The library's handler returns through its sigreturn, which restores the belief from the frame, so
- * the belief is written there. */
+/* Sends the signal again: to this thread, for when it has left the lock of the library that it is
+ * within, or else to the main thread, if that would have got it. False: it must be handled now, as
+ * must one whose action Linux has reset (SA_RESETHAND). True: the library's handler returns at
+ * once; its way back takes from the frame whether SIGSEGV is believed blocked, so that is written
+ * there. */
 static bool postpone_or_forward(int number, siginfo_t *info, ucontext_t *context,
                                 struct sc_frame frame)
 {
@@ -172,8 +189,10 @@ static bool postpone_or_forward(int number, siginfo_t *info, ucontext_t *context
     return true;
 }
 
-/* Does what every handler of the library does first. Returns the program's handler, or NULL if the
- * signal was postponed or forwarded. */
+/* Does what the library's handler of any signal does first: ends a single step and an unfinished
+ * wait for signals that it has interrupted, puts back the signal's origin, and postpones or
+ * forwards it if it must not be handled here and now. Returns the program's handler, or NULL in
+ * that case. */
 static handler_function *handler_for(int number, siginfo_t *info, ucontext_t *context,
                                      struct sc_frame frame)
 {
@@ -188,8 +207,9 @@ static handler_function *handler_for(int number, siginfo_t *info, ucontext_t *co
     return prepare_handler(number, context, frame);
 }
 
-/* Calls the program's handler, by a tail call, so that its frame lies where Linux would have put
- * it. If handlers return to code of Linux, the library's handler regains control instead. */
+/* Calls the program's handler, unless the signal was postponed or forwarded. On x86-64 by a tail
+ * call, so that its frame lies where Linux would have put it. Elsewhere handlers return to code of
+ * Linux, so this function gets control back, and does then what the library's way back does. */
 static inline __attribute__((always_inline)) void call_handler(int number, siginfo_t *info,
                                                                void *context, struct sc_frame frame)
 {
@@ -203,7 +223,9 @@ static inline __attribute__((always_inline)) void call_handler(int number, sigin
 #endif
 }
 
-/* The handler that Linux has for signals other than SIGSEGV. */
+/* The handler that Linux has in place of the program's, for signals other than SIGSEGV. Compares
+ * the thread's mask with the recorded one first, unless it returns to the C library's code: then
+ * nothing is recorded of masks (prepare_handler). */
 static void on_signal(int number, siginfo_t *info, void *context)
 {
     if (sc_sigreturn_is_return_to_us(SC_FRAME().caller))
@@ -211,8 +233,8 @@ static void on_signal(int number, siginfo_t *info, void *context)
     call_handler(number, info, context, SC_FRAME());
 }
 
-/* The entry of a handler that another one interrupted at its first instruction, and for which that
- * one has compared (sc_signals_compare_mask). */
+/* Where on_signal goes on if another handler of the library interrupted its first instruction: that
+ * one has compared the mask for both (sc_signals_compare_mask). */
 static void on_compared_signal(int number, siginfo_t *info, void *context)
 {
     call_handler(number, info, context, SC_FRAME());
@@ -220,13 +242,14 @@ static void on_compared_signal(int number, siginfo_t *info, void *context)
 
 /* ---- sigaction ---- */
 
+/* Has the action a function to call (neither SIG_DFL nor SIG_IGN)? */
 static bool is_handler(const struct sigaction *action)
 {
     return action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN;
 }
 
-/* Is the action, as read from Linux, the library's? Linux may have reset its handler
- * (SA_RESETHAND). */
+/* Was the action, as read from Linux, installed by the library? Linux may have reset its handler to
+ * SIG_DFL (SA_RESETHAND), and leaves the flags, of which SA_SIGINFO tells: it has no use there. */
 static bool is_of_ours(const struct sigaction *found)
 {
     const int reset = SA_SIGINFO | (int)SA_RESETHAND;
@@ -234,8 +257,9 @@ static bool is_of_ours(const struct sigaction *found)
            (found->sa_handler == SIG_DFL && (found->sa_flags & reset) == reset);
 }
 
-/* Replaces an action read from Linux by the one that the program has set. The last three arguments
- * were recorded when it was set. */
+/* Replaces an action read from Linux, which may be the library's, by the one that the program has
+ * set and will read. The last three arguments were recorded when it was set. An action that the
+ * library did not install is left as it is, except for the return code (sa_restorer). */
 static void restore_program_action(int number, struct sigaction *found, handler_function *handler,
                                    bool masked_fault, bool wanted_no_info)
 {
@@ -252,8 +276,10 @@ static void restore_program_action(int number, struct sigaction *found, handler_
     sc_sigreturn_put_libc_restorer(found);
 }
 
-/* sigaction for a signal other than SIGSEGV: installs the library's handler, and records the
- * program's. */
+/* Does what sigaction does, for a signal other than SIGSEGV: installs the library's handler in
+ * place of the program's (`action`), and records what Linux's action does not tell of that. Stores
+ * the program's former action in `old`. SIG_DFL and SIG_IGN (`is_called` false) are set as they
+ * are. */
 static int change_other_locked(int number, const struct sigaction *action, struct sigaction *old)
 {
     SC_ASSERT(sc_signals_are_locked_here());
@@ -283,9 +309,9 @@ static int change_other_locked(int number, const struct sigaction *action, struc
     return result;
 }
 
-/* Takes sc_signals_lock; for SIGTRAP, when no thread is single-stepped, since then SIGTRAP is the
- * library's. A step takes some microseconds, or longer if the thread is not scheduled. A step that
- * never ends is not waited for. */
+/* Takes sc_signals_lock, to change or read this signal's action. For SIGTRAP waits until no thread
+ * is single-stepped, since meanwhile SIGTRAP's action is the library's. A step takes some
+ * microseconds, or longer if the thread is not scheduled; one that never ends is not waited for. */
 static struct sc_signals_lock lock_for(int number)
 {
     struct sc_signals_lock lock = sc_signals_lock();
@@ -298,7 +324,8 @@ static struct sc_signals_lock lock_for(int number)
     return lock;
 }
 
-/* Does what sigaction does, for a signal whose actions the library handles or records. */
+/* Does what sigaction does while signals are shared, so that Linux has the library's handler, and
+ * the program's action is recorded here. */
 static int change_action(int number, const struct sigaction *action, struct sigaction *old)
 {
     struct sc_signals_lock lock = lock_for(number);
@@ -308,9 +335,10 @@ static int change_action(int number, const struct sigaction *action, struct siga
     return result;
 }
 
-/* sigaction in a child of vfork, or in one that has not run the library's fork handler. The child
- * must not record its actions in its parent's memory, so only Linux's action is changed. Pages that
- * only the library's handler of SIGSEGV would unprotect are unprotected before. */
+/* Does what sigaction does in a child of vfork, or in one that has not run the library's fork
+ * handler. It must not record its actions in its parent's memory, so only Linux's action is
+ * changed. If that takes away the library's handler of SIGSEGV, inherited protected pages are made
+ * accessible before, as they would fault. */
 static int change_in_child(int number, const struct sigaction *action, struct sigaction *old)
 {
     if (number == SIGSEGV && action)
@@ -324,7 +352,7 @@ static int change_in_child(int number, const struct sigaction *action, struct si
 
 /* ---- what the program has set before ---- */
 
-/* Reads a set of signals as /proc/self/status writes it. */
+/* Reads a set of signals from hexadecimal digits, as /proc/self/status has it. */
 static uint64_t bits_from(const char *hex)
 {
     uint64_t bits = 0;
@@ -338,7 +366,8 @@ static uint64_t bits_from(const char *hex)
     }
 }
 
-/* Returns the signals that have handlers, by /proc; all signals, if that cannot be read. */
+/* Returns the signals that have handlers in Linux, by /proc; all signals, if that cannot be read.
+ */
 static uint64_t signals_with_handlers(void)
 {
     SC_ASSERT(sc_signals_are_locked_here());
@@ -350,8 +379,9 @@ static uint64_t signals_with_handlers(void)
     return at ? bits_from(at + sizeof words - 1) : ~UINT64_C(0);
 }
 
-/* Installs the signal's handler again, in the way in which it has to be called from now on (through
- * the library, or directly). A handler that the program has set by a system call is left alone. */
+/* Installs the signal's handler again, since the way in which it has to be called has changed: from
+ * now on through the library, or with a mask without SIGSEGV. A handler that the program has set by
+ * a system call of its own, past the C library, is left alone. */
 static void reinstall_locked(int number)
 {
     SC_ASSERT(sc_signals_are_locked_here());
@@ -366,7 +396,8 @@ static void reinstall_locked(int number)
         change_other_locked(number, &found, NULL);
 }
 
-/* Installs all present handlers again, except that of SIGSEGV. */
+/* Installs all present handlers of the program again, when the library begins to share more of its
+ * signals. Not that of SIGSEGV, which signals.c installs, nor the C library's own. */
 void sc_signals_adopt_handlers(void)
 {
     SC_ASSERT(sc_signals_are_locked_here());
@@ -375,8 +406,8 @@ void sc_signals_adopt_handlers(void)
         reinstall_locked(__builtin_ctzll(left) + 1);
 }
 
-/* Passes the call on to the C library. If handlers began to be shared meanwhile, its handler is
- * installed again. */
+/* sigaction while the signal is not shared: the call is passed on to the C library. If the library
+ * began to share handlers meanwhile, it may have missed this one, which is installed again. */
 static int pass_on(int number, const struct sigaction *action, struct sigaction *old)
 {
     bool had_handlers = sc_sharing_has_handlers();
@@ -390,14 +421,16 @@ static int pass_on(int number, const struct sigaction *action, struct sigaction 
     return result;
 }
 
-/* Are actions for this signal handled by the library by now? */
+/* Does Linux get the library's handler for this signal by now? SIGSEGV's comes last, with the first
+ * page that mprotect protects. */
 static bool is_shared(int number)
 {
     return number == SIGSEGV ? sc_sharing_is_on() : sc_sharing_has_handlers();
 }
 
-/* The program's memory is touched outside of the lock only: a fault there may call a handler of the
- * program's, which may never return. */
+/* The hook of sigaction. Calls that name no signal, or one of the C library's own two, are passed
+ * on. The program's memory (`action`, `old`) is touched outside of the lock only: a fault there may
+ * call a handler of the program's, which may never return. */
 SC_EXPORT int sigaction(int number, const struct sigaction *action, struct sigaction *old)
 {
     struct sigaction next;
@@ -414,6 +447,7 @@ SC_EXPORT int sigaction(int number, const struct sigaction *action, struct sigac
 }
 
 SC_EXPORT int __sigaction(int number, const struct sigaction *action, struct sigaction *old);
+/* The hook of the C library's second name for sigaction. */
 SC_EXPORT int __sigaction(int number, const struct sigaction *action, struct sigaction *old)
 {
     return sigaction(number, action, old);
@@ -425,7 +459,10 @@ SC_EXPORT int __sigaction(int number, const struct sigaction *action, struct sig
  * calls. */
 static _Atomic uint64_t interrupts;
 
-/* Implements the older functions that set a handler, by sigaction. */
+/* Sets a handler by sigaction, for the older functions (signal and its kin), which differ in the
+ * flags and in whether the signal is blocked meanwhile (`masks_itself`). Returns the former
+ * handler.
+ */
 static sighandler_t set_handler(int number, sighandler_t handler, int flags, bool masks_itself)
 {
     struct sigaction old;
@@ -438,6 +475,8 @@ static sighandler_t set_handler(int number, sighandler_t handler, int flags, boo
     return sigaction(number, &action, &old) == 0 ? old.sa_handler : SIG_ERR;
 }
 
+/* Defines the hook of such a function. Before handlers are shared, and for arguments that are
+ * refused, the call is passed on. */
 #define SIGNAL(name, flags, masks_itself)                                                          \
     SC_EXPORT sighandler_t name(int number, sighandler_t handler);                                 \
     SC_EXPORT sighandler_t name(int number, sighandler_t handler)                                  \
@@ -453,8 +492,9 @@ SIGNAL(ssignal, SA_RESTART, true)
 SIGNAL(sysv_signal, (int)SA_RESETHAND | SA_NODEFER | SA_OLD_INTERRUPT, false)
 SIGNAL(__sysv_signal, (int)SA_RESETHAND | SA_NODEFER | SA_OLD_INTERRUPT, false)
 
-/* Does what the C library does: SIG_HOLD blocks the signal, anything else sets the handler and
- * unblocks it. */
+/* The hook of sigset, which does by sigaction and sigprocmask what the C library does: SIG_HOLD
+ * blocks the signal, anything else sets the handler and unblocks it. The C library would call its
+ * own functions, past the hooks. */
 SC_EXPORT sighandler_t sigset(int number, sighandler_t handler)
 {
     struct sigaction old;
@@ -473,6 +513,7 @@ SC_EXPORT sighandler_t sigset(int number, sighandler_t handler)
     return sigismember(&before, number) == 1 ? SIG_HOLD : old.sa_handler;
 }
 
+/* The hook of sigignore, which goes by sigaction's, as the C library's would pass the hooks. */
 SC_EXPORT int sigignore(int number)
 {
     struct sigaction action;
@@ -483,6 +524,8 @@ SC_EXPORT int sigignore(int number)
     return sigaction(number, &action, NULL);
 }
 
+/* The hook of siginterrupt: whether the signal's handler lets system calls fail with EINTR. That is
+ * recorded, too, since later calls of signal() for it go by it. */
 SC_EXPORT int siginterrupt(int number, int interrupting)
 {
     struct sigaction action;

@@ -25,6 +25,7 @@
 
 #include "common/poison.h"
 
+/* Where the stack pointer of a saved context points. */
 #if defined __x86_64__
 #define STACK_OF(context) ((uintptr_t)(context)->uc_mcontext.gregs[REG_RSP])
 #else
@@ -42,9 +43,9 @@ __thread struct sc_signal_mask sc_signal_mask;
 
 /* ---- what is believed ---- */
 
-/* Does the program believe that this thread blocks SIGSEGV? A belief that is bound to a handler
- * ends with that handler, which may be left in ways that no hook sees; these have restored its
- * mask. */
+/* Has the program asked to block SIGSEGV on this thread (it believes it blocked, though Linux never
+ * has)? If that was by a handler's mask, it ends with that handler, which may be left in ways that
+ * no hook sees; so it is asked whether the handler's frame still exists. */
 bool sc_signal_mask_blocks_fault(void)
 {
     const struct sc_signal_mask *mask = &sc_signal_mask;
@@ -52,6 +53,10 @@ bool sc_signal_mask_blocks_fault(void)
            (mask->handler.place == 0 || sc_frame_lives(&mask->handler));
 }
 
+/* As sc_signal_mask_blocks_fault (has the program asked to block SIGSEGV here?), for a handler of
+ * SIGSEGV whose return address is stored at `place`. If it was blocked by the mask of a handler
+ * whose frame lay at that place, that handler was left by a jump, since the new frame has its
+ * place: then false. */
 bool sc_signal_mask_blocks_fault_above(uintptr_t place)
 {
     return sc_signal_mask_blocks_fault() && sc_signal_mask.handler.place != place;
@@ -63,7 +68,11 @@ bool sc_signal_mask_blocks_fault_above(uintptr_t place)
     (SC_KERNEL_MASK_LIBC | SC_SIGNAL_BIT(SIGKILL) | SC_SIGNAL_BIT(SIGSTOP) | SC_SIGNAL_BIT(63) |   \
      SC_SIGNAL_BIT(64))
 
-/* Drops the belief if Linux's mask shows that the program has changed its mask past the hooks. */
+/* Checks, when the program believes SIGSEGV blocked, whether Linux's mask is the recorded one. If
+ * not, the program has changed its mask by a system call of its own, and Linux's mask counts:
+ * SIGSEGV is unblocked. A difference does not count if it may be the library's, which blocks all
+ * signals but faults for a moment (may_be_ours), nor within a call that waits under another mask.
+ */
 void sc_signal_mask_compare(uint64_t kernel_mask)
 {
     struct sc_signal_mask *mask = &sc_signal_mask;
@@ -76,8 +85,8 @@ void sc_signal_mask_compare(uint64_t kernel_mask)
     sc_signal_mask_believe_unblocked();
 }
 
-/* Does the program believe that this thread blocks SIGSEGV? Reads Linux's mask to check whether
- * that can still be so. */
+/* Does the program believe that this thread blocks SIGSEGV? If so, reads Linux's mask to check that
+ * the program has not changed its mask past the hooks since. */
 bool sc_signal_mask_really_blocks_fault(void)
 {
     if (sc_likely(!sc_signal_mask_blocks_fault()))
@@ -86,8 +95,10 @@ bool sc_signal_mask_really_blocks_fault(void)
     return sc_signal_mask_blocks_fault();
 }
 
-/* Records that the program blocks SIGSEGV. In Linux it stays unblocked, so that faults on protected
- * pages reach the library's handler. */
+/* Records that the program blocks SIGSEGV on this thread: while the handler with this frame runs,
+ * or
+ * (`handler` empty) until it changes that. In Linux SIGSEGV stays unblocked, so that faults on
+ * protected pages reach the library's handler. `kernel_mask`: Linux's mask meanwhile. */
 void sc_signal_mask_block_fault(struct sc_frame handler, uint64_t kernel_mask)
 {
     sc_signals_prepare_pending();
@@ -96,11 +107,12 @@ void sc_signal_mask_block_fault(struct sc_frame handler, uint64_t kernel_mask)
     sc_signal_mask.blocks_fault = true;
 }
 
-static const struct sc_frame for_good; /* no handler: the belief has no end of its own */
+static const struct sc_frame for_good; /* no handler, with which it would end */
 
-/* Records that the program believes SIGSEGV blocked. A program that reads a mask left behind by a
- * handler and sets it again does not show that it wants SIGSEGV blocked: then is_left_behind stays.
- */
+/* Records that the program has blocked SIGSEGV on this thread, until it changes that. If SIGSEGV
+ * was believed blocked already, because a handler was left by a jump, is_left_behind stays: a
+ * program that reads such a mask and sets it again does not show that it wants SIGSEGV blocked. In
+ * a child of vfork nothing is recorded: the memory is the parent's. */
 void sc_signal_mask_believe_blocked(uint64_t kernel_mask)
 {
     if (sc_sharing_is_vfork_child())
@@ -110,7 +122,9 @@ void sc_signal_mask_believe_blocked(uint64_t kernel_mask)
     sc_signal_mask_block_fault(for_good, kernel_mask);
 }
 
-/* Records that the program has unblocked SIGSEGV; a kept one is delivered now. */
+/* Records that the program has unblocked SIGSEGV on this thread. One that was sent meanwhile was
+ * kept for the thread, and is delivered now. In a child of vfork nothing is recorded: the memory is
+ * the parent's. */
 void sc_signal_mask_believe_unblocked(void)
 {
     struct sc_signal_mask *mask = &sc_signal_mask;
@@ -122,6 +136,9 @@ void sc_signal_mask_believe_unblocked(void)
         sc_pending_segv_deliver();
 }
 
+/* Called for a fault of the program's own: if SIGSEGV is believed blocked only because a handler
+ * was left by a jump, the program has unblocked it since, past the hooks: else Linux would have
+ * killed it for the fault. So it counts as unblocked, and the program's handler is called. */
 void sc_signal_mask_drop_stale_belief(void)
 {
     const struct sc_signal_mask *mask = &sc_signal_mask;
@@ -129,8 +146,8 @@ void sc_signal_mask_drop_stale_belief(void)
         sc_signal_mask_believe_unblocked();
 }
 
-/* Records whether the program believes SIGSEGV blocked. `kernel_mask`: the thread's mask in Linux.
- */
+/* Records whether the program has SIGSEGV blocked on this thread from now on, as it believes: Linux
+ * never has. `kernel_mask`: the thread's mask in Linux. */
 static void set_belief(bool blocked, uint64_t kernel_mask)
 {
     if (blocked)
@@ -139,6 +156,8 @@ static void set_belief(bool blocked, uint64_t kernel_mask)
         sc_signal_mask_believe_unblocked();
 }
 
+/* Records the mask that this thread has in Linux from now on. What the program believes of SIGSEGV
+ * stays. */
 void sc_signal_mask_note_kernel_mask(uint64_t kernel_mask)
 {
     sc_signal_mask.kernel_mask = kernel_mask;
@@ -154,6 +173,9 @@ void sc_signal_mask_note_other_signals(int how, uint64_t signals)
         sc_signal_mask.kernel_mask &= ~signals;
 }
 
+/* Called when a handler of the program has returned: removes SIGSEGV from the mask to which it
+ * returns, which Linux sets next, and records that the program believes it blocked or unblocked, as
+ * the mask had it. */
 void sc_signal_mask_restore_from(ucontext_t *context)
 {
     bool blocked = sigismember(&context->uc_sigmask, SIGSEGV) == 1;
@@ -170,7 +192,8 @@ static void unblock_in_linux(void)
     SC_NEXT(mask_function *, "pthread_sigmask")(SIG_UNBLOCK, &fault, NULL);
 }
 
-/* Blocks SIGSEGV in Linux. */
+/* Blocks SIGSEGV in Linux, where the library's handler is not needed: for another program, or in a
+ * child of vfork. */
 static void block_in_linux(void)
 {
     sigset_t fault;
@@ -179,19 +202,21 @@ static void block_in_linux(void)
     SC_NEXT(mask_function *, "pthread_sigmask")(SIG_BLOCK, &fault, NULL);
 }
 
-/* The child of a vfork shares its parent's thread record, and must not change beliefs there, until
- * it runs another program. From its first change on, its real mask is the one that it believes
+/* The child of a vfork shares its parent's thread record, and must not change what is recorded
+ * there, until it runs another program. From its first change on, its real mask is the one that it
+ * believes
  * (`real_in_child` is its pid). */
 static _Atomic pid_t real_in_child;
 
-/* Is this the child of a vfork in which Linux's mask is the one that the program believes? */
+/* Is this the child of a vfork in which Linux's mask is, since its first change, the one that the
+ * program believes it to have? */
 static bool is_real_in_child(void)
 {
     return atomic_load_explicit(&real_in_child, memory_order_relaxed) == getpid();
 }
 
-/* Makes Linux's mask the one that the program believes; in the child of a vfork, before its first
- * change. */
+/* Called before the child of a vfork changes its mask: has Linux's mask be the one that the program
+ * believes it to have, since nothing can be recorded in the parent's memory. */
 static void make_real_in_child(void)
 {
     if (is_real_in_child())
@@ -201,8 +226,9 @@ static void make_real_in_child(void)
         block_in_linux();
 }
 
-/* Blocks SIGSEGV in Linux if the program believes it blocked. A kept signal becomes pending, and is
- * delivered to the library's handler again if no program is started. */
+/* Called before exec: blocks SIGSEGV in Linux if the program believes it blocked, as the next
+ * program inherits Linux's mask. A SIGSEGV that is kept for the thread is sent again, and so
+ * inherited as pending; the library's handler gets it if the exec fails. */
 void sc_signal_mask_begin_exec(void)
 {
     if (!sc_signal_mask_really_blocks_fault() || is_real_in_child())
@@ -212,20 +238,23 @@ void sc_signal_mask_begin_exec(void)
         sc_pending_segv_deliver();
 }
 
+/* Called after an exec that has failed: undoes sc_signal_mask_begin_exec. */
 void sc_signal_mask_end_failed_exec(void)
 {
     if (sc_signal_mask_blocks_fault() && !is_real_in_child())
         unblock_in_linux();
 }
 
+/* Called on a thread that is known to have begun with SIGSEGV blocked in Linux: unblocks it there,
+ * and records that the program believes it blocked. */
 void sc_signal_mask_begin_blocked(void)
 {
     unblock_in_linux();
     sc_signal_mask_believe_blocked(sc_kernel_mask_block(0));
 }
 
-/* Unblocks SIGSEGV and records the belief, if the thread really blocks it. If not, the belief stays
- * as it is. */
+/* If this thread has SIGSEGV blocked in Linux, unblocks it there, and records that the program
+ * believes it blocked. If not, what is recorded stays. */
 void sc_signal_mask_begin(void)
 {
     sigset_t now;
@@ -235,8 +264,10 @@ void sc_signal_mask_begin(void)
     sc_signal_mask_begin_blocked();
 }
 
-/* Makes SIGSEGV deliverable to the calling thread, if pages are protected by mprotect. `is_own`:
- * the thread is the library's; returns whether its mask must leave SIGSEGV unblocked. */
+/* Called on a thread of the driver before it runs a function of the program: unblocks SIGSEGV
+ * there, once pages may be protected by mprotect. On a thread of the library (`is_own`) changes no
+ * mask, and returns whether its mask must leave SIGSEGV unblocked: also before that time, unless a
+ * thread that blocks SIGSEGV was found, which keeps mprotect from being used. */
 bool sc_guard_unblock_faults(bool is_own)
 {
     if (is_own)
@@ -249,8 +280,8 @@ bool sc_guard_unblock_faults(bool is_own)
 
 /* ---- mask calls ---- */
 
-/* Returns the mask to pass to Linux: `set`, or a copy in `room` without SIGSEGV. NULL stays NULL.
- */
+/* Returns the mask to pass to Linux in place of the program's `set`: the same, or, once SIGSEGV is
+ * shared, a copy in `room` without SIGSEGV. NULL stays NULL. */
 static const sigset_t *without_fault(const sigset_t *set, sigset_t *room)
 {
     if (!set || !sc_sharing_is_on() || sigismember(set, SIGSEGV) != 1)
@@ -260,8 +291,9 @@ static const sigset_t *without_fault(const sigset_t *set, sigset_t *room)
     return room;
 }
 
-/* Unblocks SIGSEGV while one is kept, so that it is delivered together with other pending signals.
- */
+/* Changes the mask to one without SIGSEGV, while one is kept for the thread. That is sent again
+ * with all signals blocked, so that Linux delivers it together with the other pending ones when the
+ * new mask is set. `old` gets the mask that the program believed. */
 static int unblock_with_pending(mask_function *real, int how, const sigset_t *set, sigset_t *old)
 {
     uint64_t asked = sc_kernel_mask_of(set);
@@ -278,8 +310,11 @@ static int unblock_with_pending(mask_function *real, int how, const sigset_t *se
     return result;
 }
 
-/* Changes the mask and the belief. The belief changes first, since handlers of pending signals run
- * before the real call returns. */
+/* Changes the mask where that blocks or unblocks SIGSEGV: for Linux without it, and records what
+ * the program believes from now on. That is recorded first, since handlers of pending signals run
+ * before the real call returns; a call that fails undoes it. `old` gets SIGSEGV if it was believed
+ * blocked.
+ */
 static int change_believed(mask_function *real, int how, const sigset_t *set, sigset_t *old)
 {
     sigset_t room;
@@ -300,8 +335,9 @@ static int change_believed(mask_function *real, int how, const sigset_t *set, si
     return result;
 }
 
-/* Changes the mask for other signals. The program still believes SIGSEGV blocked, so `old` gets
- * SIGSEGV. */
+/* Changes or reads (`set` NULL) the mask by a call that leaves SIGSEGV alone, which the program
+ * believes blocked: `old` gets it. Linux's new mask is recorded, so that the change does not look
+ * as if it were made past the hooks. */
 static int change_others(mask_function *real, int how, const sigset_t *set, sigset_t *old)
 {
     uint64_t before = sc_signal_mask.kernel_mask;
@@ -315,7 +351,9 @@ static int change_others(mask_function *real, int how, const sigset_t *set, sigs
     return result;
 }
 
-/* Changes the mask while SIGSEGV is shared. */
+/* Changes the mask while SIGSEGV is shared, so that Linux's never has it. A call that concerns
+ * SIGSEGV in a child of vfork changes Linux's mask instead: the child must not record anything in
+ * its parent's memory. */
 static int change_shared(mask_function *real, int how, const sigset_t *set, sigset_t *old)
 {
     bool was_blocked = sc_signal_mask_really_blocks_fault();
@@ -329,8 +367,8 @@ static int change_shared(mask_function *real, int how, const sigset_t *set, sigs
     return was_blocked ? change_others(real, how, set, old) : real(how, set, old);
 }
 
-/* Changes the mask while SIGSEGV is not shared. If sharing began meanwhile the call may have really
- * blocked SIGSEGV. */
+/* Changes the mask while SIGSEGV is not shared: the call is passed on. If another thread began
+ * sharing meanwhile, the call may have blocked SIGSEGV in Linux, which is undone. */
 static int change_unshared(mask_function *real, int how, const sigset_t *set, sigset_t *old)
 {
     int result = real(how, set, old);
@@ -339,14 +377,18 @@ static int change_unshared(mask_function *real, int how, const sigset_t *set, si
     return result;
 }
 
+/* Does the library itself change the mask now, in a call that it makes for itself? Not if a handler
+ * of the program has interrupted that call: what it changes is the program's. */
 bool sc_signal_mask_change_is_ours(void)
 {
     return sc_unlikely(sc_is_inside()) && !sc_inside_is_interrupted();
 }
 
-/* Changes the mask for libunwind, which blocks all signals while it has its lock, and then restores
- * the mask. SIGSEGV is left out, or the thread would be taken for one that blocks it
- * (blocked_threads.h). */
+/* Changes the mask in a call that the library makes for itself: libunwind blocks all signals while
+ * it has its lock, and then restores the mask. SIGSEGV is left out, also before it is shared: else
+ * another thread might find this one to block it, and guard nothing (blocked_threads.h). A set of
+ * all signals becomes one to block in addition, so that a SIGSEGV that the thread blocks stays so.
+ */
 static int change_for_us(mask_function *real, int how, const sigset_t *set, sigset_t *old)
 {
     sigset_t room;
@@ -359,8 +401,11 @@ static int change_for_us(mask_function *real, int how, const sigset_t *set, sigs
     return real(how, without_fault(set, &room), old);
 }
 
-/* Changes the mask, for all hooks of mask calls. Sets that may lie on a protected page are copied,
- * since the system call would fail there. */
+/* Changes the mask, for the hooks of sigprocmask and pthread_sigmask (`real`: the C library's).
+ * Calls that the library makes for itself, and those before SIGSEGV is shared, are treated apart:
+ * nothing is recorded for them. Sets that may lie on a protected page are copied, since the system
+ * call would fail there. The frame is noted meanwhile, as mask and record may not agree
+ * (sc_signal_mask_is_changing). */
 static int change_mask(mask_function *real, int how, const sigset_t *set, sigset_t *old)
 {
     sigset_t asked;
@@ -382,11 +427,15 @@ static int change_mask(mask_function *real, int how, const sigset_t *set, sigset
     return result;
 }
 
+/* The hook of sigprocmask. SIGSEGV stays unblocked in Linux: a fault on a page that the guard
+ * protects would otherwise kill the process. */
 SC_EXPORT int sigprocmask(int how, const sigset_t *set, sigset_t *old)
 {
     return change_mask(SC_NEXT(mask_function *, "sigprocmask"), how, set, old);
 }
 
+/* The hook of pthread_sigmask. SIGSEGV stays unblocked in Linux: a fault on a page that the guard
+ * protects would otherwise kill the process. */
 SC_EXPORT int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 {
     return change_mask(SC_NEXT(mask_function *, "pthread_sigmask"), how, set, old);
@@ -402,6 +451,8 @@ static sigset_t set_of(int mask)
     return set;
 }
 
+/* Changes the mask for BSD's calls, which have signals 1 to 32 as an int. Returns the former one.
+ */
 static int change_bits(int how, int mask)
 {
     sigset_t set = set_of(mask);
@@ -410,24 +461,30 @@ static int change_bits(int how, int mask)
 }
 
 SC_EXPORT int sigblock(int mask);
+/* The hook of BSD's sigblock, which goes by that of sigprocmask: the C library's would pass it by.
+ */
 SC_EXPORT int sigblock(int mask)
 {
     return change_bits(SIG_BLOCK, mask);
 }
 
 SC_EXPORT int sigsetmask(int mask);
+/* The hook of BSD's sigsetmask, which goes by that of sigprocmask, as sigblock's. */
 SC_EXPORT int sigsetmask(int mask)
 {
     return change_bits(SIG_SETMASK, mask);
 }
 
 SC_EXPORT int siggetmask(void);
+/* The hook of BSD's siggetmask, which shows the mask that the program believes it has. */
 SC_EXPORT int siggetmask(void)
 {
     return change_bits(SIG_BLOCK, 0);
 }
 
-/* Changes the mask for System V's calls, which name one signal. */
+/* Blocks or unblocks one signal other than SIGSEGV, for System V's calls. While SIGSEGV is believed
+ * blocked, Linux's new mask is recorded, so that the change does not look as if it were made past
+ * the hooks. */
 static int change_one_signal(number_function *real, int how, int number)
 {
     bool notes = sc_sharing_is_on() && number > 0 && number <= 64;
@@ -436,6 +493,9 @@ static int change_one_signal(number_function *real, int how, int number)
     return real(number);
 }
 
+/* The hook of sighold, which blocks a signal. SIGSEGV is only recorded as blocked once it is
+ * shared.
+ */
 SC_EXPORT int sighold(int number)
 {
     if (number != SIGSEGV || !sc_sharing_is_on())
@@ -444,6 +504,8 @@ SC_EXPORT int sighold(int number)
     return 0;
 }
 
+/* The hook of sigrelse, which unblocks a signal. Once SIGSEGV is shared, Linux has it unblocked
+ * already, and it is only recorded that the program has, too. */
 SC_EXPORT int sigrelse(int number)
 {
     int result = change_one_signal(SC_NEXT(number_function *, "sigrelse"), SIG_UNBLOCK, number);
@@ -454,9 +516,11 @@ SC_EXPORT int sigrelse(int number)
 
 /* ---- calls that wait under a mask of their own ---- */
 
-/* Prepares a call that waits under its own mask. If that differs in SIGSEGV from the thread's, all
- * signals are really blocked before the call and from its end on. So handlers run only within the
- * call, and find the right belief there. */
+/* Called before a call that waits under a mask of its own (sigsuspend, ppoll); returns the mask to
+ * give to it, without SIGSEGV. If the two masks differ in SIGSEGV, as the program has them, what it
+ * believes changes for the time of the wait. All signals are then blocked in Linux before and after
+ * it, so that handlers run only within the call, and find the right belief. A child of vfork must
+ * not record that in its parent's memory. */
 const sigset_t *sc_signal_mask_begin_wait(struct sc_masked_wait *wait, const sigset_t *mask,
                                           struct sc_frame frame)
 {
@@ -481,15 +545,16 @@ const sigset_t *sc_signal_mask_begin_wait(struct sc_masked_wait *wait, const sig
     return mask;
 }
 
-/* Ends a call that waits under its own mask. A handler that ended the call has restored everything
- * when it returned. */
+/* Called after a call that has waited under a mask of its own: restores mask and belief, if the two
+ * masks differed in SIGSEGV. A handler that ended the wait has done so when it returned (its frame
+ * had the mask to go back to), and has cleared `wait`. */
 void sc_signal_mask_end_wait(const struct sc_masked_wait *wait)
 {
     if (sc_likely(!wait->differs))
         return;
-    bool came_out = sc_signal_mask.other.wait.place == 0;
+    bool handler_restored = sc_signal_mask.other.wait.place == 0;
     sc_signal_mask.other = wait->outer;
-    if (came_out)
+    if (handler_restored)
         return;
     if (wait->before)
         sc_signal_mask_block_fault(wait->handler, wait->blocked);
@@ -498,7 +563,9 @@ void sc_signal_mask_end_wait(const struct sc_masked_wait *wait)
     sc_kernel_mask_set(wait->blocked);
 }
 
-/* The hooks of calls that also pass memory to Linux (ppoll and the like) are in io.def. */
+/* The hook of sigsuspend, which waits for a signal under a mask of its own. (The hooks of such
+ * calls that also pass memory to Linux, as ppoll, are in io.def.) The mask is copied, as it may lie
+ * on a protected page. */
 SC_EXPORT int sigsuspend(const sigset_t *mask)
 {
     struct sc_masked_wait wait;
@@ -510,13 +577,15 @@ SC_EXPORT int sigsuspend(const sigset_t *mask)
 }
 
 SC_EXPORT int __sigsuspend(const sigset_t *mask);
+/* The hook of the C library's second name for sigsuspend. */
 SC_EXPORT int __sigsuspend(const sigset_t *mask)
 {
     return sigsuspend(mask);
 }
 
-/* Two functions were called sigpause; the symbol is BSD's, which takes a mask. */
 SC_EXPORT int bsd_sigpause(int mask) __asm__("sigpause");
+/* The hook of the symbol sigpause: BSD's function of that name, which waits under a mask. (Two
+ * functions were called so; the other one is __xpg_sigpause.) */
 SC_EXPORT int bsd_sigpause(int mask)
 {
     sigset_t set = set_of(mask);
@@ -524,6 +593,7 @@ SC_EXPORT int bsd_sigpause(int mask)
 }
 
 SC_EXPORT int __xpg_sigpause(int number);
+/* The hook of System V's sigpause, which waits with one signal unblocked. */
 SC_EXPORT int __xpg_sigpause(int number)
 {
     sigset_t set;
@@ -533,6 +603,7 @@ SC_EXPORT int __xpg_sigpause(int number)
 }
 
 SC_EXPORT int __sigpause(int number_or_mask, int is_number);
+/* The hook of what older headers make of both functions called sigpause. */
 SC_EXPORT int __sigpause(int number_or_mask, int is_number)
 {
     return is_number ? __xpg_sigpause(number_or_mask) : bsd_sigpause(number_or_mask);
@@ -540,8 +611,9 @@ SC_EXPORT int __sigpause(int number_or_mask, int is_number)
 
 /* ---- contexts and jumps, which bring a mask of their own ---- */
 
-/* Sets the belief for a mask that is about to be set. A kept signal that it unblocks is delivered
- * with that. */
+/* Records whether the program has SIGSEGV blocked from now on, by a mask that the C library is
+ * about to set in Linux, without SIGSEGV. If it has not, one that is kept for the thread is sent
+ * again, to be delivered when the mask is set. */
 static void believe_with_mask(bool blocked, const sigset_t *mask)
 {
     if (!blocked)
@@ -549,8 +621,8 @@ static void believe_with_mask(bool blocked, const sigset_t *mask)
     set_belief(blocked, sc_kernel_mask_of(mask));
 }
 
-/* Removes SIGSEGV from the mask of a context that is about to be entered. Returns whether the mask
- * blocked it. */
+/* Removes SIGSEGV from the mask of a context that is about to be entered, so that Linux's mask does
+ * not get it. Returns whether the program means the context to block it. */
 static bool remove_fault_from(const ucontext_t *context)
 {
     ucontext_t *entered = (ucontext_t *)(uintptr_t)context;
@@ -561,7 +633,8 @@ static bool remove_fault_from(const ucontext_t *context)
 }
 
 /* Unprotects a context that is about to be entered, and records its stack: Linux reads the context,
- * and the thread then runs on the stack, so neither may be protected. */
+ * and the thread then runs on the stack, so neither may be protected. In a handler that interrupted
+ * a lock of the library the former is left out, as it would wait for that lock. */
 static void note_entered_stack(const ucontext_t *context)
 {
     if (!sc_library_lock_depth)
@@ -569,6 +642,7 @@ static void note_entered_stack(const ucontext_t *context)
     sc_guard_note_stack(STACK_OF(context));
 }
 
+/* The hook of setcontext, which goes on with a saved context and its mask. */
 SC_EXPORT int setcontext(const ucontext_t *to)
 {
     note_entered_stack(to);
@@ -577,16 +651,18 @@ SC_EXPORT int setcontext(const ucontext_t *to)
     return SC_NEXT(enter_function *, "setcontext")(to);
 }
 
-/* Not inline: after the switch the code may run on another thread, whose thread-local data lies
- * elsewhere. */
+/* Called when swapcontext returns: records whether the program has SIGSEGV blocked in the context
+ * that goes on (Linux never has). Not inline: that may be on another thread, whose thread-local
+ * data lies elsewhere. */
 static __attribute__((noinline)) void believe_after_switch(bool blocked, uint64_t kernel_mask)
 {
     if (sc_sharing_is_on())
         set_belief(blocked, kernel_mask);
 }
 
-/* The call returns when somebody enters `from`, on whatever thread, with the mask of this moment.
- */
+/* The hook of swapcontext, which saves the present context in `from` and goes on with `to`. It
+ * returns when somebody enters `from`, on whatever thread, with the mask of this moment: what the
+ * program believes of SIGSEGV is stored with that mask, and restored at the end. */
 SC_EXPORT int swapcontext(ucontext_t *from, const ucontext_t *to)
 {
     note_entered_stack(to);
@@ -601,8 +677,9 @@ SC_EXPORT int swapcontext(ucontext_t *from, const ucontext_t *to)
     return result;
 }
 
-/* Makes the belief permanent when a handler is left by a jump that restores no mask: the handler's
- * mask stays. */
+/* A handler is left by a jump that restores no mask, so its mask stays. If the program believes
+ * SIGSEGV blocked because of the handler, it does so from now on for good; is_left_behind tells
+ * that the program may not have meant that. */
 static void leave_mask_behind(void)
 {
     struct sc_signal_mask *mask = &sc_signal_mask;
@@ -612,8 +689,9 @@ static void leave_mask_behind(void)
     mask->is_left_behind = true;
 }
 
-/* Sets the belief for a jump: that of the saved mask, or, without one, that of the handler that is
- * left. */
+/* Called before longjmp and its kin: records whether the program has SIGSEGV blocked after the jump
+ * (Linux never has). With a saved mask that was stored beside the mask; without one, what holds in
+ * the handler that is left stays. */
 static void adopt_saved_mask(struct __jmp_buf_tag *environment)
 {
     if (!sc_sharing_is_on())
@@ -627,6 +705,7 @@ static void adopt_saved_mask(struct __jmp_buf_tag *environment)
     }
 }
 
+/* Defines the hook of one of the functions that jump to a saved place. */
 #define JUMP(name)                                                                                 \
     SC_EXPORT void name(struct __jmp_buf_tag environment[1], int value)                            \
     {                                                                                              \

@@ -33,17 +33,17 @@
 
 #include "common/frames.h"
 
-/* What the program believes of SIGSEGV on this thread. */
+/* What the program believes of SIGSEGV on this thread, which Linux has unblocked all the same. */
 struct sc_signal_mask {
     bool blocks_fault;      /* SIGSEGV is believed blocked; sigreturn.c writes it, too */
     bool has_pending_segv;  /* a SIGSEGV was sent meanwhile, and is kept (pending_segv.h) */
     bool pends_for_handler; /* a SIGSEGV is kept for a handler that is about to begin */
-    bool is_left_behind;    /* the belief is that of a handler that was left by a jump */
+    bool is_left_behind;    /* it was blocked by the mask of a handler that was left by a jump */
     /* If set: believed blocked only while the handler with this frame runs. */
     struct sc_frame handler;
     /* Linux's mask while SIGSEGV is believed blocked; sigreturn.c writes it, too. */
     uint64_t kernel_mask;
-    struct sc_frame change; /* the frame of a hook that is changing the mask and the belief */
+    struct sc_frame change; /* the frame of a hook that is changing the mask and this record */
     struct sc_other_mask {
         /* The frame of the call that waits under another mask; cleared when a handler returns
          * into it. */
@@ -57,7 +57,7 @@ struct sc_signal_mask {
 extern __thread struct sc_signal_mask sc_signal_mask
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/* Does the program believe that SIGSEGV is blocked on this thread? */
+/* Does the program believe that SIGSEGV is blocked on this thread (Linux has it unblocked)? */
 bool sc_signal_mask_blocks_fault(void);
 
 /* Does the program believe that SIGSEGV is blocked on this thread? First checks by a system call
@@ -70,14 +70,15 @@ bool sc_signal_mask_really_blocks_fault(void);
  * new frame lies where its frame lay. */
 bool sc_signal_mask_blocks_fault_above(uintptr_t place);
 
-/* Is a hook on this thread changing the mask and the belief, so that the two may not agree? */
+/* Is a hook on this thread changing Linux's mask and the record of what the program believes? A
+ * handler that interrupts it may find that the two do not agree. */
 static inline bool sc_signal_mask_is_changing(void)
 {
     return sc_frame_is_noted(&sc_signal_mask.change);
 }
 
 /* Does the library itself change the mask at present, as libunwind does for a moment? Such a change
- * does not change what the program believes. */
+ * does not count as the program's, which believes its mask unchanged. */
 bool sc_signal_mask_change_is_ours(void);
 
 /* Does the thread wait in a call under a mask that differs in SIGSEGV from the thread's mask? */
@@ -86,9 +87,11 @@ static inline bool sc_signal_mask_is_other(void)
     return sc_frame_is_noted(&sc_signal_mask.other.wait);
 }
 
-/* Writes into a handler's frame the mask to return to, with SIGSEGV if `blocks_fault`. `is_nested`:
- * the handler has interrupted another handler's first instruction, so it does not itself end a call
- * that waits under another mask. */
+/* Called when a handler of the program is about to run: writes into its frame the mask to return
+ * to, as it would be without the library, with SIGSEGV if that is believed blocked
+ * (`blocks_fault`). If the handler has ended a call that waits under another mask (sigsuspend),
+ * that is the mask before the call. `is_nested`: the handler has interrupted another handler's
+ * first instruction, and that one has ended the call. */
 static inline void sc_signal_mask_write_to_frame(ucontext_t *context, bool blocks_fault,
                                                  bool is_nested)
 {
@@ -107,28 +110,32 @@ void sc_signal_mask_block_fault(struct sc_frame handler, uint64_t kernel_mask);
 /* Records that the program believes SIGSEGV blocked, until it changes that. */
 void sc_signal_mask_believe_blocked(uint64_t kernel_mask);
 
-/* Records that the program believes SIGSEGV unblocked. A kept SIGSEGV is sent again. */
+/* Records that the program believes SIGSEGV unblocked. One that was sent while it was believed
+ * blocked, and kept for the thread, is sent again. */
 void sc_signal_mask_believe_unblocked(void);
 
-/* Records that the thread has another signal mask in Linux from now on, during a handler. The
- * belief stays. */
+/* Records the mask that this thread has in Linux from now on, as the library has changed it. What
+ * the program believes of SIGSEGV stays. */
 void sc_signal_mask_note_kernel_mask(uint64_t kernel_mask);
 
-/* Records that the program blocks or unblocks other signals (SIG_BLOCK, SIG_UNBLOCK). */
+/* Records that the program blocks or unblocks signals other than SIGSEGV by a hook (`how`:
+ * SIG_BLOCK or SIG_UNBLOCK), so that the change is not taken for one made past the hooks. */
 void sc_signal_mask_note_other_signals(int how, uint64_t signals);
 
-/* Compares Linux's mask with the one recorded with the belief. If they differ, the program has
- * changed its mask past the hooks, and the belief is dropped. A mask that blocks everything but
- * faults may be the library's, for a moment, and does not count. */
+/* Compares Linux's mask with the one recorded when the program blocked SIGSEGV. If they differ, the
+ * program has changed its mask past the hooks, and SIGSEGV counts as unblocked. A mask that blocks
+ * everything but faults may be the library's, for a moment, and does not count. */
 void sc_signal_mask_compare(uint64_t kernel_mask);
 
-/* Drops the belief of a handler that was left by a jump; called for a fault that is the program's
- * own. Either Linux would have killed the program here, or the program has unblocked SIGSEGV past
- * the hooks. If the recorded mask has no other signal, the two cannot be distinguished. */
+/* Called for a fault that is the program's own: if SIGSEGV is believed blocked only because a
+ * handler was left by a jump, takes it for unblocked. Either Linux would have killed the program
+ * here, or the program has unblocked SIGSEGV past the hooks; if the recorded mask has no other
+ * signal, the two cannot be distinguished. */
 void sc_signal_mask_drop_stale_belief(void);
 
-/* Removes SIGSEGV from the mask of `context`, to which a handler returns, and sets the belief to
- * what that mask had. */
+/* Called when a handler of the program returns to `context`: removes SIGSEGV from its mask, which
+ * Linux sets next, and records that the program believes it blocked, or, if it was not there,
+ * unblocked. */
 void sc_signal_mask_restore_from(ucontext_t *context);
 
 /* Called before and after a call that waits under another signal mask than the thread's, as

@@ -44,6 +44,7 @@ enum {
 typedef int sigaction_function(int number, const struct sigaction *action, struct sigaction *old);
 typedef void handler_function(int number, siginfo_t *info, void *context);
 
+/* Calls the C library's sigaction, past the library's hook. */
 static int real_sigaction(int number, const struct sigaction *action, struct sigaction *old)
 {
     return SC_NEXT(sigaction_function *, "sigaction")(number, action, old);
@@ -55,14 +56,16 @@ static _Atomic bool locked;
 static SC_CHECKER _Atomic int32_t owner; /* the thread that has the lock */
 
 #ifdef SC_DEBUG
+/* Has the calling thread the lock under which actions are changed? For assertions. */
 bool sc_signals_are_locked_here(void)
 {
     return atomic_load(&owner) == sc_checks_thread();
 }
 #endif
 
-/* Takes the lock under which actions are changed. It spins, with all signals blocked but those of
- * faults. */
+/* Takes the lock under which actions are changed, and returns the mask that the thread had. Spins,
+ * with all signals blocked but those of faults: a handler that changes an action would wait for its
+ * own thread. */
 struct sc_signals_lock sc_signals_lock(void)
 {
     struct sc_signals_lock lock = {sc_kernel_mask_block(SC_KERNEL_MASK_ALL_BUT_FAULTS)};
@@ -82,8 +85,8 @@ void sc_signals_unlock(const struct sc_signals_lock *lock)
     sc_kernel_mask_set(lock->mask);
 }
 
-/* Resets the lock and all pending signals: the thread that held the lock when the process forked is
- * not in the child, and pending signals are the parent's. */
+/* In a forked child, frees the lock, whose owner may not be in the child, and drops what was kept,
+ * postponed or single-stepped: pending signals are the parent's. */
 void sc_signals_child(void)
 {
     sc_signal_mask.has_pending_segv = false;
@@ -104,10 +107,11 @@ enum { SA_RESTORED = 0x04000000 };
 
 static struct sigaction actions[ACTIONS];
 static _Atomic unsigned next_action;
-static _Atomic(const struct sigaction *) program_action;
-static _Atomic bool taken_over;
+static _Atomic(const struct sigaction *) program_action; /* NULL: the default action */
+static _Atomic bool taken_over; /* the library's handler was installed for SIGSEGV once */
 
-/* Records the program's action as Linux would, with the flags that Linux has kept. */
+/* Records what the program has set as its action, in the way in which Linux would show it: without
+ * signals that no mask can have, and with the flags that Linux has kept. */
 static void record_action(const struct sigaction *action, int flags)
 {
     struct sigaction *slot = &actions[atomic_fetch_add(&next_action, 1) % ACTIONS];
@@ -118,7 +122,8 @@ static void record_action(const struct sigaction *action, int flags)
     atomic_store(&program_action, slot);
 }
 
-/* Stores as the program's action what Linux had. */
+/* Records the action that Linux had as the program's, when the library's handler takes its place.
+ */
 static void record_found_action(const struct sigaction *found)
 {
     struct sigaction *slot = &actions[atomic_fetch_add(&next_action, 1) % ACTIONS];
@@ -126,6 +131,7 @@ static void record_found_action(const struct sigaction *found)
     atomic_store(&program_action, slot);
 }
 
+/* Returns the program's action for SIGSEGV, which the library keeps. */
 static struct sigaction get_action(void)
 {
     static const struct sigaction by_default;
@@ -133,11 +139,13 @@ static struct sigaction get_action(void)
     return action ? *action : by_default;
 }
 
+/* Has the action a function to call (neither SIG_DFL nor SIG_IGN)? */
 static bool is_handler(const struct sigaction *action)
 {
     return action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN;
 }
 
+/* Is the action's handler to run on the alternate stack? */
 static bool wants_alternate(const struct sigaction *action)
 {
     return is_handler(action) && (action->sa_flags & SA_ONSTACK);
@@ -153,8 +161,9 @@ static bool wants_alternate(const struct sigaction *action)
 #define ADDRESS_BITS (~UINT64_C(0))
 #endif
 
-/* Reads from the signal's arguments where the fault was, and whether it was a read, a write, or an
- * instruction fetch. */
+/* Describes a fault from the arguments of its signal: which address, by which instruction, and
+ * whether that read, wrote, or could not be fetched. On aarch64 the latter stands in a record
+ * behind the registers, which Linux may leave out. */
 static struct sc_fault describe_fault(const siginfo_t *info, const ucontext_t *context)
 {
     struct sc_fault fault = {
@@ -193,8 +202,9 @@ static struct sc_fault describe_fault(const siginfo_t *info, const ucontext_t *c
     return fault;
 }
 
-/* Kills the process as Linux would. For a fault the default action is set and the instruction
- * repeated, so that a core dump has its context. A signal that was sent is sent again. */
+/* Has Linux kill the process, when this handler returns, as it would have without the library: the
+ * default action is set. The faulting instruction is then repeated, so that a core dump has its
+ * context; a signal that was sent (si_code <= 0) is sent again. */
 static void kill_program(int number, const siginfo_t *info)
 {
     struct sigaction by_default;
@@ -204,15 +214,20 @@ static void kill_program(int number, const siginfo_t *info)
         sc_kernel_call(SYS_rt_tgsigqueueinfo, getpid(), sc_kernel_call(SYS_gettid), number, info);
 }
 
-/* Would Linux kill the process? A fault kills also where SIGSEGV is ignored or blocked. */
+/* Would Linux, without the library, kill the process for this SIGSEGV? By the default action; a
+ * fault also kills where SIGSEGV is ignored or blocked (`was_blocked`: the program believes so). */
 static bool kills_program(const struct sigaction *action, bool is_fault, bool was_blocked)
 {
     return action->sa_handler == SIG_DFL ||
            (is_fault && (action->sa_handler == SIG_IGN || was_blocked));
 }
 
-/* Sets the mask under which the program's handler runs, and writes the former belief into its
- * frame. */
+/* Sets the mask under which the program's handler of SIGSEGV runs: that of the interrupted code and
+ * its action's. SIGSEGV itself is only recorded as blocked. If it was believed blocked before
+ * (`was_blocked`), that is written into the frame's mask, for the handler to see and for its
+ * return. A call that waits under another mask (sigsuspend) was interrupted under that
+ * (`meanwhile`); not if this handler has interrupted another one's first instruction (`is_nested`).
+ * `frame`: this handler's. */
 static void set_handler_masks(const struct sigaction *action, ucontext_t *context, bool was_blocked,
                               struct sc_frame frame)
 {
@@ -229,8 +244,10 @@ static void set_handler_masks(const struct sigaction *action, ucontext_t *contex
     sc_kernel_mask_set(mask);
 }
 
-/* Lets the guard handle the fault, and returns whether it was the guard's. Meanwhile the main
- * thread counts as one on which the library blocks signals (main_thread.h). */
+/* Lets the guard handle a fault, which may be on one of its protected pages; returns whether it
+ * was. Meanwhile signals are blocked here by the library alone: if this is the main thread, others
+ * forward signals to it (main_thread.h). After the fault of a single step the instruction runs so,
+ * too. */
 static bool let_guard_handle(const siginfo_t *info, const ucontext_t *context)
 {
     struct sc_fault fault = describe_fault(info, context);
@@ -241,10 +258,12 @@ static bool let_guard_handle(const siginfo_t *info, const ucontext_t *context)
     return is_ours;
 }
 
-/* Decides what to do with the signal. Returns the program's handler to be called, or NULL if the
- * interrupted code continues. If the program's action wants the other stack, a new action is being
- * set just now: the instruction is repeated, and by then the right handler of the library is
- * installed. */
+/* Decides what to do with a SIGSEGV. Returns the program's handler, to be called, or NULL: the
+ * interrupted code goes on, since the guard has handled the fault, or the signal is ignored, kept
+ * for later or sent on. Faults come from Linux (si_code > 0); other signals were sent. If the
+ * program's action wants the other stack than `alternate`, another thread is setting a new action
+ * just now: the instruction is repeated, and by then the right handler of the library is installed.
+ * `frame`: this handler's. */
 static handler_function *handler_for(int number, siginfo_t *info, ucontext_t *context,
                                      bool alternate, struct sc_frame frame)
 {
@@ -263,6 +282,8 @@ static handler_function *handler_for(int number, siginfo_t *info, ucontext_t *co
     }
     if (is_fault)
         sc_signal_mask_drop_stale_belief();
+    /* A signal that is sent while the program believes SIGSEGV blocked, or is about to enter a
+     * handler that blocks it, is kept. */
     bool was_blocked = sc_signal_mask_blocks_fault_above(frame.place);
     struct sigaction action = get_action();
     bool will_block = !is_fault && sc_signals_is_about_to_block(context);
@@ -288,15 +309,18 @@ static handler_function *handler_for(int number, siginfo_t *info, ucontext_t *co
     return (handler_function *)(uintptr_t)action.sa_sigaction;
 }
 
-/* Stores the belief in the frame, from which the library's sigreturn takes it. */
+/* Puts SIGSEGV into the frame's mask if the program believes it blocked, before this handler
+ * returns: the library's way back takes that from the frame, and would believe it unblocked. */
 static void believe_in_frame(ucontext_t *context)
 {
     if (SC_SIGRETURN_IS_OURS && sc_signal_mask.blocks_fault)
         sigaddset(&context->uc_sigmask, SIGSEGV);
 }
 
-/* The program's handler is called by a tail call, so its frame lies where Linux would have put it.
- */
+/* Defines a handler of SIGSEGV that the library installs: one for the thread's stack and one for
+ * the alternate stack, as the program's action wants. The program's handler is called by a tail
+ * call, so that its frame lies where Linux would have put it. Where handlers do not return to the
+ * library's code, this function does afterwards what that does. */
 #define HANDLE(name, alternate)                                                                    \
     static void name(int number, siginfo_t *info, void *context)                                   \
     {                                                                                              \
@@ -316,6 +340,7 @@ HANDLE(handle_on_alternate_stack, true)
 
 /* ---- taking over ---- */
 
+/* Is the action, as read from Linux, the library's for SIGSEGV? */
 static bool is_ours(const struct sigaction *action)
 {
     return (action->sa_flags & SA_SIGINFO) && (action->sa_sigaction == handle_on_thread_stack ||
@@ -327,8 +352,9 @@ static bool is_ours(const struct sigaction *action)
 static const int flags_for_us =
     SA_SIGINFO | SA_ONSTACK | (int)SA_RESTART | SA_NODEFER | (int)SA_RESETHAND | SA_RESTORED;
 
-/* Installs the library's handler, for the stack that the program's handler wants, and with
- * SA_RESTART as in the program's action. */
+/* Installs the library's handler of SIGSEGV; returns 0, or -1 with errno. `program`: the program's
+ * action, from which the stack, SA_RESTART and flags unknown to the library are taken, so that the
+ * program sees no difference. */
 static int install_handler(const struct sigaction *program)
 {
     struct sigaction ours;
@@ -346,7 +372,8 @@ static int install_handler(const struct sigaction *program)
     return 0;
 }
 
-/* Installs the library's handler and records the action that was found as the program's. */
+/* Installs the library's handler of SIGSEGV, and records the action found in Linux as the
+ * program's. False: Linux refuses. */
 static bool take_over_locked(const struct sigaction *found)
 {
     SC_ASSERT(sc_signals_are_locked_here());
@@ -355,8 +382,9 @@ static bool take_over_locked(const struct sigaction *found)
     return install_handler(found) == 0;
 }
 
-/* Is the library's handler installed? If not, installs it, and what was there becomes the program's
- * action. */
+/* Installs the library's handler of SIGSEGV if Linux has another one, which becomes the program's
+ * action: the first time, and after the program has set one past the hooks. False: Linux refuses.
+ */
 static bool ensure_ours(void)
 {
     struct sigaction found;
@@ -371,8 +399,9 @@ static bool ensure_ours(void)
     return ours;
 }
 
-/* Installs the library's handler for each of the program's. Does nothing if that was done, or if
- * the program's calls do not reach the hooks. */
+/* Called at the first use of CUDA: installs the library's handler in place of each of the program's
+ * (SIGSEGV's comes later), so that signals can be postponed while a thread has a lock of the
+ * library. Does nothing if that was done, or if the program's calls do not reach the hooks. */
 void sc_signals_enter_handlers(void)
 {
     if (sc_sharing_has_handlers() || !sc_sharing_is_possible())
@@ -384,9 +413,10 @@ void sc_signals_enter_handlers(void)
     sc_signals_unlock(&lock);
 }
 
-/* Begins to share SIGSEGV, if no thread really blocks it. A mask that blocks it stays in force
- * until its thread changes it, or leaves the handler that has it, and until then nothing may be
- * guarded. */
+/* Begins to share SIGSEGV (Linux never has it blocked from now on), unless a thread blocks it in
+ * Linux: that stays so until the thread changes its mask, or leaves the handler that has it, and
+ * until then nothing may be guarded. Checked again afterwards, for masks that were set meanwhile.
+ */
 static enum sc_takeover share_faults(void)
 {
     if (!sc_sharing_has_handlers())
@@ -402,17 +432,20 @@ static enum sc_takeover share_faults(void)
     return sc_blocked_threads_check_now() ? SC_TAKEOVER_BLOCKED : SC_TAKEOVER_DONE;
 }
 
-/* When the action is read from Linux again, and how long the last interval was. */
+/* When Linux's action for SIGSEGV is to be read again, and how long the last interval was. */
 static _Atomic uint64_t action_good_until; /* ticks */
 static _Atomic uint64_t put_off_ns;
 
-/* Has the pages of reused operations chosen again, since the handler of SIGSEGV may have been
- * replaced. */
+/* Has operations that repeat an earlier one, and take over which pages are protected, choose them
+ * anew: that checks the handler of SIGSEGV, which the program may have replaced. */
 static void rechoose_pages(void)
 {
     atomic_store_explicit(&sc_track_parts.guards->doubted_ticks, sc_ticks(), memory_order_relaxed);
 }
 
+/* Has the handler of SIGSEGV be checked soon, and then more often for a while: a library is loaded,
+ * a thread started or a page touched, and the program may have replaced the handler past the hooks.
+ */
 void sc_signals_recheck_soon(void)
 {
     atomic_store_explicit(&put_off_ns, 0, memory_order_relaxed);
@@ -420,10 +453,11 @@ void sc_signals_recheck_soon(void)
     rechoose_pages();
 }
 
-/* Checks now and then whether the library's handler is still installed. Only a system call that no
- * hook sees can have changed that, and the check is a system call as well. Runtimes make such calls
- * when they start, so each check that finds no change doubles the time to the next one. */
-static bool check_still_ours(uint64_t now)
+/* Ensures, now and then, that the library's handler of SIGSEGV is still installed; false: it is
+ * not, and Linux refuses. Only a system call that no hook sees can have replaced it, as language
+ * runtimes make when they start. The check is a system call as well, so each one that finds no
+ * change doubles the time to the next one, from 50 us to 0.1 s. */
+static bool ensure_still_ours(uint64_t now)
 {
     if (now < atomic_load_explicit(&action_good_until, memory_order_relaxed))
         return true;
@@ -436,8 +470,10 @@ static bool check_still_ours(uint64_t now)
     return ours;
 }
 
-/* Installs the library's handler of SIGSEGV before pages are guarded. A program may replace it past
- * the hooks, so it is checked again from time to time. */
+/* Called before pages are protected by mprotect: installs the library's handler of SIGSEGV, and
+ * checks from time to time that it still is, and that no thread blocks SIGSEGV in Linux. A good
+ * answer holds for ASK_INTERVAL_NS (50 us). After a bad one, operations that repeat an earlier one
+ * have to ask again. */
 enum sc_takeover sc_signals_take_over(void)
 {
     static _Atomic uint64_t good_until; /* ticks */
@@ -445,7 +481,7 @@ enum sc_takeover sc_signals_take_over(void)
     if (sc_likely(now < atomic_load_explicit(&good_until, memory_order_relaxed)))
         return SC_TAKEOVER_DONE;
     enum sc_takeover result = share_faults();
-    if (result == SC_TAKEOVER_DONE && !check_still_ours(now))
+    if (result == SC_TAKEOVER_DONE && !ensure_still_ours(now))
         result = SC_TAKEOVER_REFUSED;
     if (result != SC_TAKEOVER_DONE)
         rechoose_pages();
@@ -454,8 +490,10 @@ enum sc_takeover sc_signals_take_over(void)
     return result;
 }
 
-/* Installs the library's handler in place of the default action. An ignored signal stays ignored,
- * as exec passes that on to the next program. */
+/* Called when the program blocks SIGSEGV, which Linux then does not: installs the library's handler
+ * in place of the default action, so that a SIGSEGV that is sent is kept and does not kill. An
+ * ignored signal stays ignored, as exec passes that on to the next program. Not in a child of
+ * vfork, whose actions are not recorded. */
 void sc_signals_prepare_pending(void)
 {
     struct sigaction found;
@@ -469,8 +507,9 @@ void sc_signals_prepare_pending(void)
     sc_signals_unlock(&lock);
 }
 
-/* Returns which flags of an action that was just installed Linux has kept. Since Linux 5.11 it
- * drops flags that it does not know; before, it kept all. */
+/* Returns which flags of the program's action, with which the library's handler was just installed,
+ * Linux would show: since Linux 5.11 it drops flags that it does not know; before, it kept all.
+ * Only asked if there are flags that the library does not implement itself. */
 static int kept_flags(const struct sigaction *installed)
 {
     struct sigaction found;
@@ -479,8 +518,10 @@ static int kept_flags(const struct sigaction *installed)
     return installed->sa_flags & (found.sa_flags | flags_for_us);
 }
 
-/* Changes the program's action for SIGSEGV. Until the program sets a handler, Linux has the
- * program's action, and not the library's handler. */
+/* Does what sigaction does for SIGSEGV while it is shared: `action` becomes the program's, which
+ * the library keeps, and `old` gets the former one. As long as the library's handler was never
+ * needed and the program sets none, Linux has the program's action itself. If SIGSEGV is ignored
+ * now, the ones that are kept for threads are dropped. */
 int sc_signals_change(const struct sigaction *action, struct sigaction *old)
 {
     SC_ASSERT(sc_signals_are_locked_here());
@@ -505,6 +546,8 @@ int sc_signals_change(const struct sigaction *action, struct sigaction *old)
     return 0;
 }
 
+/* Replaces an action for SIGSEGV that was read from Linux by the program's, if it is the library's.
+ */
 void sc_signals_restore_program_action(struct sigaction *found)
 {
     if (is_ours(found))

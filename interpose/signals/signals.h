@@ -16,7 +16,6 @@
  * sc_signals_lock, with all signals blocked. */
 
 /* Terms (docs/glossary.md):
- *   belief: whether the program believes SIGSEGV blocked on a thread, whatever mask Linux has
  *   guard: page protection of the memory of operations in flight
  *   hook: our function in the place of one of the C library's
  *   touch: a read or write of host memory by the program, by the kernel for it, or within a call
@@ -35,8 +34,8 @@
  */
 void sc_signals_enter_handlers(void);
 
-/* Resets the signal state in a forked child: nothing is kept, postponed, single-stepped or locked
- * there. */
+/* Resets the state of signals in a forked child, where no signal is kept or postponed, no thread
+ * single-stepped, and sc_signals_lock free. */
 void sc_signals_child(void);
 
 /* Makes the library read the action for SIGSEGV from Linux more often again. Called when a library
@@ -85,9 +84,9 @@ bool sc_signals_is_about_to_enter(const ucontext_t *context);
  * action of that handler's signal mask SIGSEGV? */
 bool sc_signals_is_about_to_block(const ucontext_t *context);
 
-/* Checks whether the program has changed its mask past the hooks (sc_signal_mask_compare), when a
- * handler begins that interrupted `context`. Called before the belief is written into the handler's
- * frame. */
+/* Called when a handler begins that has interrupted `context`: checks by the mask there whether the
+ * program has changed its mask past the hooks (sc_signal_mask_compare). To be called before SIGSEGV
+ * is put into that mask, where Linux never has it, for a program that believes it blocked. */
 void sc_signals_compare_mask(ucontext_t *context);
 
 #endif

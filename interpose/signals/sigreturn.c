@@ -33,8 +33,11 @@ _Static_assert(sizeof(((struct sc_signal_mask *)NULL)->blocks_fault) == 1, "as o
 _Static_assert(offsetof(struct sc_signal_mask, kernel_mask) == 24, "written by it");
 _Static_assert(SC_SHARING_FAULTS == 2 && sizeof sc_sharing_now == 1, "read by it");
 
-/* Where handlers return to. The mask in the frame says what the program is to believe from then on.
- */
+/* Where the program's signal handlers return to, in place of the C library's code. Ends an
+ * interrupted call of the library's own that the handler was within. While SIGSEGV is shared, takes
+ * SIGSEGV out of the mask in the frame, which Linux sets next, and records that the program
+ * believes it blocked, or, if it was not there, that it is unblocked: a kept SIGSEGV is sent again
+ * then. */
 extern void sc_sigreturn_way_back(void) __attribute__((visibility("hidden")));
 
 /* Says to unwinders where a register is saved, by its number in DWARF and its index in gregs; index
@@ -100,6 +103,7 @@ struct kernel_action {
     uint64_t mask;
 };
 
+/* Has the action a function to call (neither SIG_DFL nor SIG_IGN)? */
 static bool is_handler(const struct kernel_action *action)
 {
     return action->handler != (void *)SIG_DFL && action->handler != (void *)SIG_IGN;
@@ -107,8 +111,9 @@ static bool is_handler(const struct kernel_action *action)
 
 static _Atomic(void *) libc_restorer; /* the C library's way back (sa_restorer) */
 
-/* Puts the address of the library's return code (sa_restorer) into the action that Linux has, and
- * records the address that the C library had put there. */
+/* Has the signal's handler, which the library has just installed, return to the library's code:
+ * puts its address (sa_restorer) into the action that Linux has, and records the address that the C
+ * library had put there, for the program to read. */
 void sc_sigreturn_adopt(int number)
 {
     struct kernel_action action;
@@ -121,26 +126,32 @@ void sc_sigreturn_adopt(int number)
     }
 }
 
-static struct sc_object_range c_library;
+static struct sc_object_range c_library; /* its addresses; empty: not known yet */
 
-/* gnu_get_libc_version is not hooked, so its address is in the C library. */
+/* Finds the C library's range of addresses, by which sc_sigreturn_was_set_by_libc knows its code.
+ * gnu_get_libc_version is not hooked, so its address is in the C library. */
 void sc_sigreturn_find_libc_restorer(void)
 {
     c_library = sc_object_range_of((uintptr_t)gnu_get_libc_version);
 }
 
+/* Was the action set by the C library, and not by a system call of the program? The code that its
+ * handler returns to (sa_restorer) tells. */
 bool sc_sigreturn_was_set_by_libc(const struct sigaction *action)
 {
     return sc_object_range_holds(&c_library, (uintptr_t)action->sa_restorer);
 }
 
+/* Does a handler with this return address return to the library's code, which restores what the
+ * program believes of SIGSEGV? */
 bool sc_sigreturn_is_return_to_us(uintptr_t caller)
 {
     return caller == (uintptr_t)sc_sigreturn_way_back;
 }
 
-/* Puts the C library's return code into an action that the program will read. The C library puts
- * its code into every action that it passes to Linux, also into those that ignore the signal. */
+/* Puts the C library's return code (sa_restorer) into an action that the program will read, which
+ * has the library's. The C library puts its code into every action that it passes to Linux, also
+ * into those that ignore the signal. */
 void sc_sigreturn_put_libc_restorer(struct sigaction *action)
 {
     enum { SA_RESTORED = 0x04000000 };
@@ -151,6 +162,7 @@ void sc_sigreturn_put_libc_restorer(struct sigaction *action)
 
 #else
 
+/* Here Linux provides the code to which handlers return: nothing is to be put into actions. */
 void sc_sigreturn_adopt(int number)
 {
     (void)number;
@@ -160,13 +172,14 @@ void sc_sigreturn_find_libc_restorer(void)
 {
 }
 
-/* An action says nothing of who has set it. */
+/* Here an action does not tell who has set it: all count as the C library's. */
 bool sc_sigreturn_was_set_by_libc(const struct sigaction *action)
 {
     (void)action;
     return true;
 }
 
+/* Here each handler is called by the library's, and returns to it. */
 bool sc_sigreturn_is_return_to_us(uintptr_t caller)
 {
     (void)caller;

@@ -29,27 +29,32 @@ enum { TRAP_FLAG = 0x100, TRAPPED = 2 /* TRAP_TRACE */, TRACED_KEPT_NS = 100 * 1
 typedef int sigaction_function(int number, const struct sigaction *action, struct sigaction *old);
 
 static _Atomic int32_t stepped; /* the thread that is stepped; 0: none */
+/* The step of the stepped thread, which alone uses it. */
 static struct {
-    uintptr_t page, pc;
+    uintptr_t page, pc;   /* the page made accessible, and the instruction */
     uint64_t mask_before; /* the thread's own mask, which it gets back after the step */
     sc_single_step_done *done;
     bool is_repeated;
-} step; /* of the stepped thread, which alone uses it */
+} step;
 
-/* Does the machine trap after an instruction with the flag? */
+/* Does the machine trap after an instruction that runs with the trap flag? */
 enum { UNKNOWN, TRAPS, TRAPS_NOT };
 static _Atomic int machine_traps;
 
+/* Calls the C library's sigaction, past the library's hook, which would record the action as the
+ * program's. */
 static int real_sigaction(int number, const struct sigaction *action, struct sigaction *old)
 {
     return SC_NEXT(sigaction_function *, "sigaction")(number, action, old);
 }
 
+/* Does a thread run a stepped instruction? Then SIGTRAP's action is the library's. */
 bool sc_single_step_is_under_way(void)
 {
     return atomic_load(&stepped) != 0;
 }
 
+/* Is the calling thread the one that is stepped? One load, as long as none is. */
 static bool is_stepped_here(void)
 {
     int32_t thread = atomic_load_explicit(&stepped, memory_order_relaxed);
@@ -58,9 +63,11 @@ static bool is_stepped_here(void)
 
 /* ---- the frame ---- */
 
-/* Sets the trap flag in the fault's frame, and blocks all signals but those of faults, which are
- * the instruction's own. So no handler runs before the trap, finds the flag in its frame, or takes
- * the frame elsewhere. */
+/* Sets the trap flag in the frame to which the fault's handler returns, so that the processor traps
+ * after one instruction. Blocks all signals there but those of faults, which are the instruction's
+ * own. So no handler runs before the trap, finds the flag in its frame, or takes the frame
+ * elsewhere.
+ */
 static void set_flag_in_frame(ucontext_t *context)
 {
     uint64_t mask = SC_KERNEL_MASK_ALL_BUT_FAULTS | step.mask_before;
@@ -68,8 +75,9 @@ static void set_flag_in_frame(ucontext_t *context)
     memcpy(&context->uc_sigmask, &mask, sizeof mask);
 }
 
-/* Removes the flag and the step's mask from the frame. The library's sigreturn from the fault has
- * recorded the step's mask as Linux's (sigreturn.c), so the thread's is recorded again. */
+/* Removes the trap flag and the step's mask from the frame, which gets the thread's own mask. The
+ * return from the fault's handler has recorded the step's mask as Linux's (sigreturn.c), so the
+ * thread's is recorded again. */
 static void clear_flag_in_frame(ucontext_t *context)
 {
     context->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)TRAP_FLAG;
@@ -77,6 +85,8 @@ static void clear_flag_in_frame(ucontext_t *context)
     sc_signal_mask_note_kernel_mask(step.mask_before);
 }
 
+/* Does the interrupted code run with the trap flag: by a step, or because the program has set it?
+ */
 static bool has_flag(const ucontext_t *context)
 {
     return context->uc_mcontext.gregs[REG_EFL] & TRAP_FLAG;
@@ -84,12 +94,15 @@ static bool has_flag(const ucontext_t *context)
 
 /* ---- after the instruction ---- */
 
+/* Calls the function that protects the page again; on a spare stack. */
 static void call_step_done(void *unused)
 {
     (void)unused;
     step.done(step.page, step.is_repeated);
 }
 
+/* Gives SIGTRAP its default action again, which the program had before the step: else no step would
+ * have begun. */
 static void set_default_action(void)
 {
     struct sigaction by_default;
@@ -97,13 +110,16 @@ static void set_default_action(void)
     real_sigaction(SIGTRAP, &by_default, NULL);
 }
 
+/* Ends the step of this thread: another thread may be stepped from now on. */
 static void end_step(void)
 {
     set_default_action();
     atomic_store(&stepped, 0);
 }
 
-/* Calls `done` after the instruction, and ends the step. */
+/* Called after the stepped instruction: protects the page again (`done`; NULL: a mere try whether
+ * the machine traps), and ends the step. `is_repeated`: the instruction has done only a part of its
+ * work, and will go on. */
 static void finish_step(bool is_repeated)
 {
     step.is_repeated = is_repeated;
@@ -112,16 +128,18 @@ static void finish_step(bool is_repeated)
     end_step();
 }
 
-/* Ends the process, as without the library, for a SIGTRAP that no step has caused: sets the default
- * action and sends the signal again, which is blocked until the library's handler returns. */
+/* Has Linux kill the process, as without the library, for a SIGTRAP that no step has caused: sets
+ * the default action and sends the signal again, which is blocked until the library's handler
+ * returns. */
 static void kill_by_trap(int number)
 {
     set_default_action();
     sc_kernel_call(SYS_tgkill, getpid(), sc_kernel_call(SYS_gettid), number);
 }
 
-/* Handles the trap after the instruction. Any other trap ends the process, as it would have without
- * the library. */
+/* The handler of SIGTRAP while a thread is stepped: handles the trap after that thread's
+ * instruction. If that is still the next one, as with a string instruction (rep), it has done a
+ * part of its work. Any other trap ends the process, as it would have without the library. */
 static void on_trap(int number, siginfo_t *info, void *argument)
 {
     ucontext_t *context = argument;
@@ -137,7 +155,8 @@ static void on_trap(int number, siginfo_t *info, void *argument)
 
 /* ---- before it ---- */
 
-/* Is the process traced? Then SIGTRAP is the debugger's. The answer is kept for TRACED_KEPT_NS. */
+/* Is the process traced (or does /proc not tell)? Then SIGTRAP is the debugger's, and nothing is
+ * stepped. The answer is kept for TRACED_KEPT_NS (0.1 s). */
 static bool check_traced(void)
 {
     static _Atomic uint64_t good_until_ns;
@@ -156,14 +175,15 @@ static bool check_traced(void)
     return is_now;
 }
 
-/* Does the fault's frame lie on the alternate stack? The trap's is put there, too: the thread's own
- * stack may be used up. */
+/* Does the frame of the fault lie on the alternate stack? Then the frame of the trap goes there,
+ * too: the thread's own stack may be used up. */
 static bool is_on_alternate_stack(const ucontext_t *context)
 {
     return (uintptr_t)context - (uintptr_t)context->uc_stack.ss_sp < context->uc_stack.ss_size;
 }
 
-/* Installs the library's handler of SIGTRAP. False: the program has an action of its own. */
+/* Installs the library's handler of SIGTRAP, to run on the alternate stack or the thread's. False:
+ * the program has an action of its own for it, or Linux refuses. */
 static bool install_trap_handler(bool alternate)
 {
     struct sigaction found;
@@ -180,9 +200,9 @@ static bool install_trap_handler(bool alternate)
     return taken;
 }
 
-/* Sets the trap flag on this thread for one nop. True: the machine traps; an emulator may not know
- * the flag. After the trap another thread may become the stepped one at once, so only this thread's
- * id in `stepped` is checked. */
+/* Finds out whether the machine traps: sets the trap flag on this thread for one nop, after which
+ * on_trap ends the step. An emulator may not know the flag. After the trap another thread may
+ * become the stepped one at once, so it is only asked whether this thread still is. */
 static bool try_machine(void)
 {
     step.done = NULL;
@@ -194,7 +214,8 @@ static bool try_machine(void)
     return !is_stepped_here();
 }
 
-/* Makes this thread the stepped one, and installs the handler of SIGTRAP. */
+/* Makes this thread the stepped one, and installs the handler of SIGTRAP. False: another thread is,
+ * or the program has an action for SIGTRAP. */
 static bool begin_step(bool alternate)
 {
     int32_t none = 0;
@@ -206,8 +227,8 @@ static bool begin_step(bool alternate)
     return false;
 }
 
-/* Finds out once whether the machine traps, on the current stack, since the alternate one may have
- * the fault's frame. */
+/* Returns whether the machine traps after an instruction with the trap flag, which the first call
+ * finds out. That runs on the current stack, since the alternate one may have the fault's frame. */
 static bool try_trap(void)
 {
     if (atomic_load(&machine_traps) == UNKNOWN && begin_step(/*alternate*/ false)) {
@@ -218,8 +239,10 @@ static bool try_trap(void)
     return atomic_load(&machine_traps) == TRAPS;
 }
 
-/* Makes the fault's frame trap after one instruction. False: that cannot be done here, or another
- * thread is being stepped. */
+/* Called in the handler of a fault: has the faulting instruction run alone when the handler
+ * returns, and `done` be called for the page after it. False: not now or never, as the thread
+ * blocks SIGTRAP, a debugger or the program itself uses the trap flag, the machine does not trap,
+ * or another thread is being stepped. */
 bool sc_single_step_begin(const struct sc_fault *fault, uintptr_t page, sc_single_step_done *done)
 {
     ucontext_t *context = (ucontext_t *)(uintptr_t)fault->context;
@@ -236,13 +259,15 @@ bool sc_single_step_begin(const struct sc_fault *fault, uintptr_t page, sc_singl
     return begun;
 }
 
-/* A fault of what `done` touches has no flag in its frame. */
+/* Has a step been begun for this frame, whose instruction is still to run? The flag in the frame
+ * tells it from a fault that `done` itself causes on the stepped thread. */
 bool sc_single_step_is_begun(const void *context)
 {
     return is_stepped_here() && has_flag(context);
 }
 
-/* If the frame has a step, ends it as if the instruction had run. */
+/* Called first in each handler: if a step was begun for this frame, its instruction has faulted, or
+ * a signal has come before it. Ends the step as if the instruction had run. */
 void sc_single_step_cancel(void *context)
 {
     SC_KEEP_ERRNO();
@@ -252,7 +277,8 @@ void sc_single_step_cancel(void *context)
     }
 }
 
-/* Ends the step without calling `done`: the instruction is not to be stepped after all. */
+/* Ends the step that was begun for the frame of this fault, if any, without calling `done`: the
+ * page was not made accessible after all. */
 void sc_single_step_forget(const struct sc_fault *fault)
 {
     ucontext_t *context = (ucontext_t *)(uintptr_t)fault->context;
@@ -263,7 +289,7 @@ void sc_single_step_forget(const struct sc_fault *fault)
     }
 }
 
-/* Resets the state in a forked child, where no step is under way. */
+/* In a forked child: ends the step of a thread that is not in the child. */
 void sc_single_step_child(void)
 {
     if (!sc_single_step_is_under_way())
@@ -274,7 +300,7 @@ void sc_single_step_child(void)
 
 #else
 
-/* Refuses to single-step, on processors for which that is not implemented. */
+/* Refuses to single-step, which is implemented for x86-64 alone. */
 bool sc_single_step_begin(const struct sc_fault *fault, uintptr_t page, sc_single_step_done *done)
 {
     (void)fault;

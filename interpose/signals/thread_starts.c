@@ -36,18 +36,20 @@ enum { STARTS = 64, TURNS = 10000 };
 
 typedef int c11_create_function(thrd_t *thread, thrd_start_t start, void *argument);
 
-/* What a new thread takes with it. */
+/* What a new thread is told by the one that starts it. `begins_blocked`: Linux has SIGSEGV blocked
+ * there at first. `is_drivers`, `is_cuptis`: the driver or CUPTI starts it. */
 struct start {
-    _Atomic bool taken;
+    _Atomic bool taken; /* the entry is in use */
     bool begins_blocked, is_drivers, is_cuptis;
-    uintptr_t function;
+    uintptr_t function; /* what the thread was to run, and with which argument */
     void *argument;
 };
 
 static struct start starts[STARTS];
 
-/* Frees the new thread's entry and applies what it says. Returns what to call. Called on the new
- * thread. */
+/* Called first on the new thread, with its entry: copies and frees that, unblocks SIGSEGV if it
+ * begins blocked, and records the thread if it is the driver's or CUPTI's. Such threads do not
+ * count among those that block SIGSEGV. Returns what to call. */
 static struct start take_start(void *place)
 {
     struct start start = *(struct start *)place;
@@ -61,20 +63,22 @@ static struct start take_start(void *place)
     return start;
 }
 
+/* What a new thread runs in place of the program's function (of pthread_create). */
 static void *begin_thread(void *place)
 {
     struct start start = take_start(place);
     return ((sc_run_function *)start.function)(start.argument);
 }
 
+/* What a new thread runs in place of the program's function (of thrd_create). */
 static int begin_c11_thread(void *place)
 {
     struct start start = take_start(place);
     return ((thrd_start_t)start.function)(start.argument);
 }
 
-/* Takes an entry for a new thread, which is free again as soon as the thread runs. NULL: all are
- * taken, and nothing will be known of the thread. */
+/* Takes an entry for a new thread, which is free again as soon as that runs. If all are in use,
+ * waits for one, up to TURNS times. NULL: there is still none, and the thread begins unknown. */
 static struct start *take_free_entry(void)
 {
     for (unsigned i = 0; i < STARTS * TURNS; i++) {
@@ -87,7 +91,8 @@ static struct start *take_free_entry(void)
     return NULL;
 }
 
-/* Will the thread begin with SIGSEGV really blocked? */
+/* Would the new thread, without the library, begin with SIGSEGV blocked: by the mask in its
+ * attributes, or as it inherits the creator's, which believes it blocked? */
 static bool begins_blocked(const pthread_attr_t *attributes)
 {
     uint64_t mask;
@@ -98,8 +103,8 @@ static bool begins_blocked(const pthread_attr_t *attributes)
     return sc_signal_mask_really_blocks_fault();
 }
 
-/* Records how a thread is to begin. NULL: there is nothing to record, or no entry for it. The
- * thread then begins as without the library. */
+/* Records for a new thread how it is to begin, in the entry that is returned. NULL: there is
+ * nothing to record, or no entry for it. The thread then begins as without the library. */
 static struct start *note_start(const pthread_attr_t *attributes, uintptr_t function,
                                 void *argument)
 {
@@ -117,7 +122,8 @@ static struct start *note_start(const pthread_attr_t *attributes, uintptr_t func
     return place;
 }
 
-/* Frees the place if the thread was not started. Returns `result`. */
+/* Frees the entry if the thread was not started (`result` of its creation is not 0), as no thread
+ * will free it. Returns `result`. */
 static int free_if_failed(struct start *place, int result)
 {
     if (place && result != 0)
@@ -125,8 +131,10 @@ static int free_if_failed(struct start *place, int result)
     return result;
 }
 
-/* Is the thread started because of the library: in a call of CUPTI that the library makes, or by
- * CUPTI itself while no tool uses it? */
+/* Does the thread exist only because of the library: is it started in a call of CUPTI that the
+ * library makes, or by CUPTI itself (`function`, `caller`) while no tool uses it? Then it must not
+ * get signals that are sent to the process. The driver's own threads are there without the library,
+ * too. */
 static bool is_there_because_of_us(uintptr_t function, uintptr_t caller)
 {
     if (sc_cupti_is_asking())
@@ -135,8 +143,8 @@ static bool is_there_because_of_us(uintptr_t function, uintptr_t caller)
            (sc_driver_code_is_cupti(function) || sc_driver_code_is_cupti(caller));
 }
 
-/* Starts the thread with all signals blocked but those of faults, and the one by which setuid
- * reaches all threads. */
+/* Starts a thread that exists only because of the library, with all signals blocked but those of
+ * faults and the one by which setuid reaches all threads. Its other attributes are copied. */
 static int create_masked(sc_create_function *real, pthread_t *thread,
                          const pthread_attr_t *attributes, sc_run_function *function,
                          void *argument)
@@ -152,8 +160,8 @@ static int create_masked(sc_create_function *real, pthread_t *thread,
     return result;
 }
 
-/* Records the stack on which a new thread will run. A stack that the program provides may lie in
- * pinned memory. */
+/* Records the stack that the program provides for a new thread: it may lie in pinned memory, whose
+ * pages must not be protected then. */
 static void note_stack(const pthread_attr_t *attributes)
 {
     void *stack;
@@ -162,6 +170,8 @@ static void note_stack(const pthread_attr_t *attributes)
         sc_guard_note_stack((uintptr_t)stack);
 }
 
+/* The hook of pthread_create. Has the handler of SIGSEGV be checked soon, since runtimes replace it
+ * when they start threads. */
 SC_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
                              sc_run_function *function, void *argument)
 {
@@ -176,6 +186,8 @@ SC_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes
                                          : real(thread, attributes, run, argument));
 }
 
+/* The hook of thrd_create, which has no attributes. The C library's calls its own pthread_create,
+ * past the hook of that. */
 SC_EXPORT int thrd_create(thrd_t *thread, thrd_start_t function, void *argument)
 {
     c11_create_function *real = SC_NEXT(c11_create_function *, "thrd_create");

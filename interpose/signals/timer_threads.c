@@ -30,9 +30,11 @@ struct chunk {
 };
 
 static _Atomic(struct chunk *) latest_chunk;
-static _Atomic(struct notified *) buckets[BUCKETS];
+static _Atomic(struct notified *) buckets[BUCKETS]; /* lists of records, by what they are for */
 
-/* Runs on a timer's thread in place of the program's function, and calls that. */
+/* The function that the C library calls on a timer's thread in place of the program's, which it
+ * calls in turn. The C library starts such threads with all signals blocked: SIGSEGV is unblocked,
+ * and the program believes it blocked. */
 static void begin_thread(union sigval value)
 {
     const struct notified *notified = value.sival_ptr;
@@ -41,7 +43,9 @@ static void begin_thread(union sigval value)
     notified->function(notified->value);
 }
 
-/* Allocates a record, which is never freed: a timer's thread may begin after the timer is gone. */
+/* Allocates a record, which is never freed: a timer's thread may begin after the timer is gone.
+ * NULL: there is no memory. If two threads map a new chunk at once, one of the two is unmapped
+ * again. */
 static struct notified *new_record(void)
 {
     const unsigned most = sizeof latest_chunk->records / sizeof *latest_chunk->records;
@@ -58,6 +62,7 @@ static struct notified *new_record(void)
     }
 }
 
+/* Returns the list of records in which the one for this event would be. */
 static _Atomic(struct notified *) *bucket_of(const struct sigevent *event)
 {
     uint64_t key =
@@ -65,14 +70,15 @@ static _Atomic(struct notified *) *bucket_of(const struct sigevent *event)
     return &buckets[key * 0x9e3779b97f4a7c15u >> 56];
 }
 
+/* Has the record the event's function and value? Then it serves this event, too. */
 static bool is_for(const struct notified *notified, const struct sigevent *event)
 {
     return notified->function == event->sigev_notify_function &&
            notified->value.sival_ptr == event->sigev_value.sival_ptr;
 }
 
-/* Finds or adds the record for the event. NULL: there is no memory. Two threads may add the same at
- * once, which is harmless. */
+/* Finds or adds the record of what the program wants to be called for the event. NULL: there is no
+ * memory. Two threads may add the same at once, which is harmless. */
 static struct notified *record_of(const struct sigevent *event)
 {
     _Atomic(struct notified *) *bucket = bucket_of(event);
@@ -89,8 +95,10 @@ static struct notified *record_of(const struct sigevent *event)
     return added;
 }
 
-/* Returns the event to pass to the C library. If the program's event requests a thread, that begins
- * in the library's function, which then calls the program's. */
+/* Returns the event to pass to the C library: the program's, or a copy in `room` whose thread
+ * begins in the library's function, which unblocks SIGSEGV and calls the program's. Only for events
+ * that request a thread (SIGEV_THREAD), and not if signals are never shared or memory is used up.
+ */
 struct sigevent *sc_timer_threads_wrap_event(const struct sigevent *event, struct sigevent *room)
 {
     struct sigevent *asked = (struct sigevent *)(uintptr_t)event;

@@ -25,8 +25,8 @@ static uint64_t version_now(void)
     return atomic_load_explicit(&capture_version, memory_order_acquire);
 }
 
-/* Asks the driver whether the stream captures. If the driver does not answer, the stream counts as
- * capturing. */
+/* Asks the driver whether the stream captures. Yes also if it gives no answer: the caller then
+ * makes no call that would break a capture. A driver without the function knows no captures. */
 bool sc_capturing_may_be_on(CUstream handle)
 {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
@@ -36,7 +36,9 @@ bool sc_capturing_may_be_on(CUstream handle)
            status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
-/* Keeps the driver's answer until any stream of the process begins or ends a capture. */
+/* Does the stream capture? The driver's answer is kept with the number of captures that had begun
+ * or ended by then (the version). It is asked again only when that has changed, as each call asks
+ * here. */
 bool sc_capturing_is_on(struct sc_capturing *capturing, CUstream handle)
 {
     uint64_t version = version_now();
@@ -48,8 +50,9 @@ bool sc_capturing_is_on(struct sc_capturing *capturing, CUstream handle)
     return captures;
 }
 
-/* Asks the driver for the graph that a capture of the stream adds to. Both functions return it; the
- * newer one could return edges as well. */
+/* Asks the driver for the graph into which a capture of the stream goes; 0: it captures nothing, or
+ * the driver does not tell. Both functions tell the graph; the newer one could tell edges as
+ * well. */
 static uintptr_t ask_graph(CUstream handle)
 {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
@@ -63,7 +66,8 @@ static uintptr_t ask_graph(CUstream handle)
                                                                                : 0;
 }
 
-/* Keeps the driver's answer as sc_capturing_is_on does. */
+/* Returns the graph into which the stream's capture goes; 0: not known. The driver's answer is kept
+ * until any stream of the process begins or ends a capture. */
 uintptr_t sc_capturing_graph(struct sc_capturing *capturing, CUstream handle)
 {
     uint64_t version = version_now();

@@ -15,16 +15,17 @@
 
 struct sc_capturing;
 
-/* The driver's last answers about a stream, each with the version of captures at that time: how
- * often a capture had begun or ended. 0: the driver was not asked yet. */
+/* The driver's last answers about a stream, so that it is asked once and not by each call. Each is
+ * kept with the version: how often a capture of the process had begun or ended then. 0: the driver
+ * was not asked yet. */
 struct sc_capturing {
     _Atomic uint64_t state; /* the version; bit 0: it captures */
     _Atomic uint64_t graph_version;
     _Atomic uintptr_t graph; /* the graph that the stream's capture adds to */
 };
 
-/* Has anything in the process ever captured? sc_capturing_seen is one relaxed load;
- * sc_capturing_note sets it. */
+/* Whether a capture was ever begun in the process. note is called when one begins; seen asks, by
+ * one relaxed load, so that programs without captures pay for nothing else. */
 extern _Atomic bool sc_capturing_was_seen;
 void sc_capturing_note(void);
 
@@ -41,10 +42,11 @@ void sc_capturing_changed(void);
  * that the caller makes no call that would break a capture. */
 bool sc_capturing_may_be_on(CUstream handle);
 
-/* Returns true if a capture is open on the stream. */
+/* Returns true if a capture is open on the stream: work on it becomes nodes of a graph.
+ * `capturing`: the stream's own record of answers. */
 bool sc_capturing_is_on(struct sc_capturing *capturing, CUstream handle);
 
-/* Returns the graph that the stream's capture adds to; 0 if the driver does not say. */
+/* Returns the graph into which the stream's open capture goes; 0 if the driver does not say. */
 uintptr_t sc_capturing_graph(struct sc_capturing *capturing, CUstream handle);
 
 #endif

@@ -46,7 +46,7 @@ void sc_contexts_pop(void)
 
 /* ---- meeting them ---- */
 
-/* What the driver says of the current context. */
+/* What the driver says of the current context, for its record. */
 struct facts {
     CUdevice device;
     bool reads_pageable, shares_managed;
@@ -54,6 +54,7 @@ struct facts {
     struct sc_context *primary;
 };
 
+/* Has the device this property? No also if the driver does not tell. */
 static bool device_has(CUdevice device, CUdevice_attribute attribute)
 {
     int value = 0;
@@ -62,9 +63,9 @@ static bool device_has(CUdevice device, CUdevice_attribute attribute)
     return value != 0;
 }
 
-/* Finds out whether the current context is a green one, and what its primary context is. If a
- * capture blocked the legacy stream, the question would invalidate that capture, so this is checked
- * first. Captures elsewhere are not disturbed (docs/driver.md). */
+/* Finds out whether the current context is a green one (part of a device), and what its primary
+ * context is. While something captures that blocks the legacy stream, the question would break that
+ * capture. So it is not asked then, and the context counts as one that may be green. */
 static void ask_green(struct facts *facts)
 {
     CUcontext primary = NULL;
@@ -81,18 +82,22 @@ static void ask_green(struct facts *facts)
 /* Devices that ever had a context, a bit each; bit 31 is for all later ones. */
 static _Atomic uint32_t devices;
 
+/* Notes that the device had a context at some time, for sc_contexts_only_device. */
 void sc_contexts_made_on(CUdevice device)
 {
     atomic_fetch_or(&devices, 1u << (device < 31 ? device : 31));
 }
 
+/* Returns the device if contexts were made on one only; -1 if on several or none. Devices from 31
+ * on share a bit, and count as several. */
 int sc_contexts_only_device(void)
 {
     uint32_t met = atomic_load_explicit(&devices, memory_order_relaxed);
     return met && !(met & (met - 1)) && met != 1u << 31 ? __builtin_ctz(met) : -1;
 }
 
-/* Makes the record of a context that has none. Returns NULL if there is no memory. */
+/* Makes the record of a context that has none, with that of its legacy stream, whose id names the
+ * context in the tracker. Returns NULL if there is no memory; what was made is leaked. */
 static struct sc_context *add_locked(CUcontext handle, const struct facts *facts)
     SC_REQUIRES(contexts_lock)
 {
@@ -123,7 +128,9 @@ static struct sc_context *add_locked(CUcontext handle, const struct facts *facts
     return sc_handles_put(&by_handle, (uintptr_t)handle, (uintptr_t)context) ? NULL : context;
 }
 
-/* Makes a record of the context `handle`, which is current on this thread. */
+/* Makes the record of the context `handle`, which is current on this thread, at its first use. The
+ * driver is asked before the lock is taken, so another thread may have been quicker. A context that
+ * has ended is buried first: the handle may be that one's. */
 static __attribute__((noinline)) struct sc_context *meet_context(CUcontext handle)
 {
     struct sc_context *context;
@@ -141,7 +148,8 @@ static __attribute__((noinline)) struct sc_context *meet_context(CUcontext handl
     return context;
 }
 
-/* Returns the record of the context `handle`, which is current on this thread. */
+/* Returns the record of the context `handle`, which is current on this thread. A record of a
+ * context that has ended does not count: the driver gives handles again. */
 static struct sc_context *find_context(CUcontext handle)
 {
     struct sc_context *context = sc_handle_pointer(sc_handles_get(&by_handle, (uintptr_t)handle));
@@ -150,7 +158,7 @@ static struct sc_context *find_context(CUcontext handle)
                : meet_context(handle);
 }
 
-/* Returns the calling thread's current context, or NULL if it has none or no room is left for its
+/* Returns the calling thread's current context; NULL: it has none, or there is no memory for a
  * record. */
 struct sc_context *sc_contexts_current(void)
 {
@@ -171,8 +179,9 @@ struct sc_context *sc_contexts_known(CUcontext handle)
     return sc_handle_pointer(sc_handles_get(&by_handle, (uintptr_t)handle));
 }
 
-/* Notes that an error has ended all work of the current context: nothing there is judged any more.
- */
+/* Called when a call has returned an error after which nothing of the current context runs any
+ * more: marks it, and the primary context of a green one. What is in flight there is no hazard any
+ * more. */
 void sc_contexts_note_lost(void)
 {
     CUcontext handle = NULL;
@@ -186,7 +195,8 @@ void sc_contexts_note_lost(void)
         atomic_store(&context->primary->lost, true);
 }
 
-/* Has an error ended all work of the stream's context? */
+/* Has such an error (a failed kernel) ended all work of the stream's context, or of the primary
+ * context of a green one? Asked before a hazard there is reported. */
 bool sc_contexts_has_lost(uint32_t stream)
 {
     struct sc_stream_record *record = sc_streams_of_id(stream);
@@ -201,8 +211,9 @@ struct sc_context *sc_contexts_named(CUcontext handle)
     return handle ? sc_contexts_known(handle) : sc_contexts_current();
 }
 
-/* Returns the record of the context. If it has none, makes it current for a moment to ask the
- * driver about it. */
+/* Returns the record of the context. If it has none, makes the context current for a moment, as the
+ * driver answers questions about the current one only. NULL: the context has ended, or no
+ * memory. */
 struct sc_context *sc_contexts_of(CUcontext handle)
 {
     struct sc_context *context = sc_contexts_known(handle);
@@ -215,8 +226,8 @@ struct sc_context *sc_contexts_of(CUcontext handle)
     return context;
 }
 
-/* Only by a retain can the handle be learnt. The retain is undone at once, and makes no context,
- * because the state is asked first. */
+/* Returns the device's primary context, if it is alive and known. The driver tells its handle only
+ * to a retain. That is undone at once, and makes no context, because the state is asked first. */
 CUcontext sc_contexts_primary(CUdevice device)
 {
     CUresult (*release)(CUdevice) = sc_real.cuDevicePrimaryCtxRelease_v2
@@ -232,7 +243,8 @@ CUcontext sc_contexts_primary(CUdevice device)
     return sc_contexts_known(handle) ? handle : NULL;
 }
 
-/* Returns any context of the device in which calls may be made. */
+/* Returns any context of the device in which the library may make calls: none that has ended, or
+ * that a call may be ending just now (quiet). */
 struct sc_context *sc_contexts_on(CUdevice device)
 {
     struct sc_context *found = NULL;
@@ -245,8 +257,8 @@ struct sc_context *sc_contexts_on(CUdevice device)
     return found;
 }
 
-/* Returns the context of the memory at the address, or NULL if the process has only one context, or
- * none is known there. */
+/* Returns the context in which the memory at the address was allocated, or one of its device. NULL:
+ * it is not known, or all contexts met are of one device, so that it makes no difference. */
 struct sc_context *sc_contexts_at(CUdeviceptr address)
 {
     CUcontext handle = NULL;
@@ -266,7 +278,8 @@ struct sc_context *sc_contexts_at(CUdeviceptr address)
 
 /* ---- those that end ---- */
 
-/* Takes the context out of the tables, so that no other thread finds it while it ends. */
+/* Called before a call that ends the context: takes its handle out of the table, so that no other
+ * thread finds it meanwhile. Returns the record, or NULL. */
 struct sc_context *sc_contexts_take(CUcontext handle)
 {
     SC_TRACE("context-take handle", handle);
@@ -280,6 +293,8 @@ void sc_contexts_put_back(struct sc_context *context)
     sc_handles_put(&by_handle, (uintptr_t)context->handle, (uintptr_t)context);
 }
 
+/* Takes one green context of `primary` out of the table or, for NULL, one context that has ended;
+ * the caller asks until there is none. Returns NULL then. */
 struct sc_context *sc_contexts_take_one(const struct sc_context *primary)
 {
     uintptr_t found = 0;

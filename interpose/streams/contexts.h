@@ -69,6 +69,7 @@ struct sc_context_detours {
     struct sc_context *next; /* the next context that has a private stream; set once */
 };
 
+/* What the library knows of one context of the driver's. Never freed. */
 struct sc_context {
     CUcontext handle;
     CUdevice device;
@@ -104,7 +105,8 @@ int sc_contexts_init(void); /* 0 or -ENOMEM */
  * may have interrupted a call of the library's. Takes no lock. */
 bool sc_contexts_are_locked_here(void);
 
-/* Returns the record of the calling thread's current context, or NULL. */
+/* Returns the record of the calling thread's current context, made at its first use. NULL: the
+ * thread has none, or there is no memory. */
 struct sc_context *sc_contexts_current(void);
 
 /* Returns the record of a live context; makes one if there is none. The context need not be
@@ -115,25 +117,28 @@ struct sc_context *sc_contexts_of(CUcontext handle);
  * current context, or the primary one of a green context. */
 struct sc_context *sc_contexts_of_memory(void);
 
-/* Returns the record of a context that already has one, or NULL. */
+/* Returns the record of the context if it has one, or NULL. One that has ended may still be found.
+ * Does not call the driver; lock-free. */
 struct sc_context *sc_contexts_known(CUcontext handle);
 
-/* Returns the context that a call names; NULL as `handle` names the current one. Returns NULL if
- * the named context has no record. */
+/* Returns the context that a call names, where a `handle` of NULL names the current one. NULL: that
+ * context has no record yet. */
 struct sc_context *sc_contexts_named(CUcontext handle);
 
-/* Notes that a call has returned an error to the program after which the current context, or its
- * memory, is unusable. Takes no lock. */
+/* Called when the program was given an error after which the current context, or its memory, is
+ * unusable: nothing runs there any more. Takes no lock. */
 void sc_contexts_note_lost(void);
 
-/* Returns true if the context of this stream is unusable since such an error. `stream`: the
- * tracker's id. Lock-free; does not call the driver. */
+/* Returns true if the context of this stream is unusable since an error that the program knows of.
+ * Then to free memory is no hazard. `stream`: the tracker's id. Lock-free; does not call the
+ * driver. */
 bool sc_contexts_has_lost(uint32_t stream);
 
 /* Returns the primary context of the device if it is alive and has a record, or NULL. */
 CUcontext sc_contexts_primary(CUdevice device);
 
-/* Notes that a context of the device was made; it may have no record yet. Lock-free. */
+/* Called when a context of the device was made, also one without a record, for
+ * sc_contexts_only_device. Lock-free. */
 void sc_contexts_made_on(CUdevice device);
 
 /* Returns the only device that ever had a context, as far as the library knows; -1: there is none,
@@ -149,18 +154,19 @@ struct sc_context *sc_contexts_on(CUdevice device);
  * memory was allocated. NULL: not known, or only contexts of one device are known. */
 struct sc_context *sc_contexts_at(CUdeviceptr address);
 
-/* Makes the context current, around driver calls of the library's, until sc_contexts_pop. Returns
- * false if the context has ended. */
+/* Makes the context current around driver calls of the library's, until sc_contexts_pop. Returns
+ * false, and changes nothing, if the context has ended. */
 bool sc_contexts_push(struct sc_context *context);
 void sc_contexts_pop(void);
 
-/* Returns the context's handle, which is also that of the green context (docs/driver.md). */
+/* Returns the handle of a green context as that of a context: the driver has one for both
+ * (docs/driver.md). */
 static inline CUcontext sc_contexts_of_green(CUgreenCtx green)
 {
     return (CUcontext)(void *)green;
 }
 
-/* Returns true if a call is under way that may end the context, or its primary context. Meanwhile
+/* Returns true if a call is under way that may end the context, or its primary context: meanwhile
  * other threads make no driver calls of the library's in it. The program's own work there goes on:
  * a thread that issues it knows that the call does not end the context. */
 static inline bool sc_contexts_is_quiet(const struct sc_context *context)
@@ -169,18 +175,18 @@ static inline bool sc_contexts_is_quiet(const struct sc_context *context)
            (context->primary && atomic_load(&context->primary->quiet) != 0);
 }
 
-/* Returns true if the context's events have ended with it. Those of a green context live as long as
- * its primary context. */
+/* Returns true if the context's events have ended with it, so that they must not be queried or
+ * destroyed. Those of a green context live as long as its primary context. */
 static inline bool sc_contexts_events_are_dead(const struct sc_context *context)
 {
     return atomic_load_explicit(context->primary ? &context->primary->gone : &context->gone,
                                 memory_order_acquire);
 }
 
-/* Take a context out of the table, for the call that ends it (calls/context_calls.c): the context
- * of the handle, since the handle may belong to another context before the driver's call returns; a
- * green context of the primary one, or with NULL a context that has ended. Return NULL if there is
- * none. sc_contexts_put_back restores it, if the driver did not end it. */
+/* Called around the driver's call that ends a context (calls/context_calls.c). take removes the
+ * context of the handle from the table, since another context may have that handle before the call
+ * returns. take_one removes a green context of the primary one, or with NULL a context that has
+ * ended. They return NULL if there is none. put_back restores it, if the driver did not end it. */
 struct sc_context *sc_contexts_take(CUcontext handle);
 struct sc_context *sc_contexts_take_one(const struct sc_context *primary);
 void sc_contexts_put_back(struct sc_context *context);

@@ -15,7 +15,7 @@
 
 enum { DOUBTS_MAX = 256, STEPS_MIN = 4 };
 
-/* A host function that the doubt is about. */
+/* A host function of which it is open whether it waits for the thread that has touched. */
 struct function {
     uint64_t launched; /* its name in host_functions.h */
     unsigned steps;    /* how many it had made when the thread could last have let it go on */
@@ -44,7 +44,8 @@ static unsigned listed_count(const struct doubt *doubt)
     return doubt->count < SC_HOST_FUNCTIONS_LISTED ? doubt->count : SC_HOST_FUNCTIONS_LISTED;
 }
 
-/* Stores the host functions that were open when the doubt was raised. */
+/* Stores the host functions before the operation that have not returned: each may be waiting for
+ * the thread that touches. */
 static void list_functions(struct doubt *doubt, const struct sc_op_info *op)
 {
     SC_ASSERT_HELD(&doubts_lock);
@@ -54,8 +55,9 @@ static void list_functions(struct doubt *doubt, const struct sc_op_info *op)
         doubt->functions[i] = (struct function){.launched = launched[i]};
 }
 
-/* Raises a doubt about the host functions that are open now: the verdict depends on whether they
- * wait for the program. Returns its number. Returns 0 if there is no room. */
+/* Called when a thread touches memory in flight while a host function before the operation has not
+ * returned (mode=report): keeps until the verdict which functions those are, as each may be waiting
+ * for this thread. Returns the doubt's number; 0: there is no room. */
 unsigned sc_doubts_begin(const struct sc_op_info *op, const struct sc_ticket *ticket)
 {
     unsigned begun = 0;
@@ -78,7 +80,8 @@ unsigned sc_doubts_begin(const struct sc_op_info *op, const struct sc_ticket *ti
     return begun;
 }
 
-/* Frees the doubt: the verdict is given. */
+/* Forgets the doubt (whether a host function waits for a thread's touch), since the verdict is
+ * given. Number 0 is the doubt for which there was no room. */
 void sc_doubts_end(unsigned doubt)
 {
     if (!doubt)
@@ -93,13 +96,15 @@ void sc_doubts_end(unsigned doubt)
 
 /* ---- what the thread does ---- */
 
-static bool is_own(const struct doubt *doubt)
+/* Was the doubt raised by a touch of the calling thread? */
+static bool is_of_this_thread(const struct doubt *doubt)
 {
     return doubt->is_used && doubt->thread == sc_thread_id();
 }
 
-/* Notes that the thread begins to wait for the operations of its doubts: a function that returns
- * during the wait cannot have waited for what the thread does after it. */
+/* Called when a thread begins to wait for operations that it has touched while host functions
+ * before them were open (its doubts). A function that goes on during that wait has not waited for
+ * this thread, which can do nothing. */
 void sc_doubts_wait_begins(const struct sc_point *point)
 {
     if (sc_likely(atomic_load_explicit(&doubt_count, memory_order_relaxed) == 0))
@@ -107,20 +112,21 @@ void sc_doubts_wait_begins(const struct sc_point *point)
     sc_library_lock_acquire(&doubts_lock);
     wait_count++;
     for (unsigned i = 0; i < DOUBTS_MAX; i++)
-        if (is_own(&doubts[i]) && sc_order_point_covers(point, &doubts[i].of))
+        if (is_of_this_thread(&doubts[i]) && sc_order_point_covers(point, &doubts[i].of))
             doubts[i].wait = wait_count;
     sc_library_lock_release(&doubts_lock);
 }
 
-/* Notes that the thread's wait or call is over: functions that return from now on may have waited
- * for the thread. */
+/* Called when the thread's wait for the device, or its call, is over. A host function that returns
+ * from now on may have waited for something that this thread does, so it no longer proves the
+ * thread's touches wrong. */
 void sc_doubts_wait_ends(void)
 {
     if (sc_likely(atomic_load_explicit(&doubt_count, memory_order_relaxed) == 0))
         return;
     sc_library_lock_acquire(&doubts_lock);
     for (unsigned i = 0; i < DOUBTS_MAX; i++)
-        if (is_own(&doubts[i])) {
+        if (is_of_this_thread(&doubts[i])) {
             doubts[i].wait = 0;
             doubts[i].is_in_call = false;
         }
@@ -132,20 +138,22 @@ uint64_t sc_doubts_raised(void)
     return atomic_load_explicit(&raised_count, memory_order_relaxed);
 }
 
-/* Notes that the thread is about to call the driver, with doubts that this call has raised: a
- * function that returns before the call does has not waited for what comes after it. */
+/* Called before the thread calls the driver, with doubts that this very call has raised (more than
+ * the `before` at its beginning): it touches memory behind host functions. A function that returns
+ * before the call does has not waited for what comes after the call. */
 void sc_doubts_call_begins(uint64_t before)
 {
     if (sc_likely(sc_doubts_raised() == before))
         return;
     sc_library_lock_acquire(&doubts_lock);
     for (unsigned i = 0; i < DOUBTS_MAX; i++)
-        doubts[i].is_in_call |= is_own(&doubts[i]) && doubts[i].raised_number > before;
+        doubts[i].is_in_call |= is_of_this_thread(&doubts[i]) && doubts[i].raised_number > before;
     sc_library_lock_release(&doubts_lock);
 }
 
 /* ---- what the functions do ---- */
 
+/* Notes that the function, which its launch's time names, has not waited for the doubt's thread. */
 static void clear_function(struct doubt *doubt, uint64_t launched)
 {
     SC_ASSERT_HELD(&doubts_lock);
@@ -153,9 +161,9 @@ static void clear_function(struct doubt *doubt, uint64_t launched)
         doubt->functions[i].is_cleared |= doubt->functions[i].launched == launched;
 }
 
-/* Removes the function from the doubts whose threads cannot have made it return. A function that
- * returns while the thread is still in the accessing call has not waited for what the thread does
- * afterwards. */
+/* Called when a host function has returned: notes that it has not waited, in the doubts whose
+ * thread is still in the call that touched, and so has done nothing since. A plain function, which
+ * can wait for nobody by its code, has not waited in any. */
 void sc_doubts_function_returned(unsigned call, bool is_plain)
 {
     if (sc_likely(atomic_load_explicit(&doubt_count, memory_order_relaxed) == 0))
@@ -168,10 +176,10 @@ void sc_doubts_function_returned(unsigned call, bool is_plain)
     sc_library_lock_release(&doubts_lock);
 }
 
-/* Since the last check, was the thread unable to do what a function may have waited for? That is so
- * while it waits for the operation itself, and when it has ended. If a host function made the
- * access: when that function has returned, since its thread may run others. */
-static bool could_not_release(const struct doubt *doubt)
+/* Since the last look, was the thread unable to do what a function may have waited for? Yes if it
+ * waited for the operation itself all the time, or has ended. If a host function made the touch:
+ * when that function has returned, since its thread may run others. */
+static bool thread_was_powerless(const struct doubt *doubt)
 {
     if (doubt->within)
         return !sc_host_functions_is_open(doubt->within);
@@ -179,12 +187,13 @@ static bool could_not_release(const struct doubt *doubt)
            sc_host_functions_time_of(doubt->thread) == 0;
 }
 
-/* Counts in how many checks each function was running. A function that runs on while the thread
- * cannot release it has not waited for the thread. */
+/* Looks at the host functions that may be waiting for the doubt's thread. One that was seen to run
+ * STEPS_MIN times while that thread was powerless has not waited for it: it would not have gone
+ * on. */
 static void check_functions(struct doubt *doubt)
 {
     SC_ASSERT_HELD(&doubts_lock);
-    bool is_powerless = could_not_release(doubt);
+    bool is_powerless = thread_was_powerless(doubt);
     for (unsigned i = 0; i < listed_count(doubt); i++) {
         struct function *function = &doubt->functions[i];
         unsigned steps = function->launched ? sc_host_functions_steps(function->launched) : 0;
@@ -196,8 +205,8 @@ static void check_functions(struct doubt *doubt)
     doubt->last_seen_wait = doubt->wait;
 }
 
-/* Checks which of the doubt's functions have returned, or were seen running, and so did not wait
- * for the thread. */
+/* Called about every millisecond while the verdict on a touch waits: looks which host functions
+ * were seen to go on without the thread that touched, and so did not wait for it. */
 void sc_doubts_look(unsigned doubt)
 {
     if (!doubt)
@@ -209,8 +218,8 @@ void sc_doubts_look(unsigned doubt)
     sc_library_lock_release(&doubts_lock);
 }
 
-/* May one of the doubt's functions still wait for the program? Doubt 0, for which there was no
- * room, stays true. */
+/* May one of the host functions still have waited for the thread that touched? Then the touch is
+ * not reported. Yes also for functions that had no room, and for doubt 0, which had none itself. */
 bool sc_doubts_remain(unsigned doubt)
 {
     if (!doubt)

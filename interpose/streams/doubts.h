@@ -31,34 +31,37 @@ struct sc_op_info;
 struct sc_point;
 struct sc_ticket;
 
-/* Raises a doubt: the calling thread, or a call of it, accesses memory of the operation `ticket`.
- * `op`: the same operation, with the stream's id replaced by sc_host_functions_stream_now. Returns
- * the doubt's id, to be passed to sc_doubts_end once; 0: there is no room. Signal-safe. */
+/* Called when the calling thread, or a call of it, touches memory of the operation `ticket`, before
+ * which host functions have not returned: keeps these until the verdict. `op`: the same operation,
+ * with the stream's id replaced by sc_host_functions_stream_now. Returns the doubt's number, for
+ * sc_doubts_end once; 0: there is no room. Signal-safe. */
 unsigned sc_doubts_begin(const struct sc_op_info *op, const struct sc_ticket *ticket);
 void sc_doubts_end(unsigned doubt);
 
-/* Tie to the call that the thread is about to make those doubts that it has raised since
- * sc_doubts_raised() returned `before`: a function that returns during the call has not waited for
- * what the thread does after it. sc_doubts_wait_ends() ends the call. One load if there is no such
- * doubt. */
+/* Called around the check of a call, before the driver's: a function that returns during the call
+ * has not waited for what the thread does after it. `before`: what sc_doubts_raised() returned at
+ * first; doubts raised since are the call's. sc_doubts_wait_ends() ends the call. One load if there
+ * is none. */
 uint64_t sc_doubts_raised(void);
 void sc_doubts_call_begins(uint64_t before);
 
-/* Notes that a host function has returned. Called on its thread, before the stream goes on. `call`:
- * what sc_host_functions_launched has returned. `is_plain`: the function is known by now to wait
- * for nobody. One load if there is no doubt. */
+/* Called when a host function has returned, on its thread, before the stream goes on: it has not
+ * waited for threads that have done nothing since their touch. `call`: what
+ * sc_host_functions_launched has returned. `is_plain`: by its code it can wait for nobody. One load
+ * if there is no doubt. */
 void sc_doubts_function_returned(unsigned call, bool is_plain);
 
-/* Checks whether the doubt's functions go on or sleep. Called about every millisecond until they
- * have returned. Makes some system calls. */
+/* Looks whether the host functions that may wait for the doubt's thread go on or sleep. Called
+ * about every millisecond until they have returned. Makes some system calls; does nothing for 0. */
 void sc_doubts_look(unsigned doubt);
 
-/* Returns true if one of the doubt's functions may have waited for the thread, as far as is known.
- */
+/* Returns true if one of the host functions may have waited for the thread that touched, as far as
+ * is known: then the touch may have been meant. True for 0. */
 bool sc_doubts_remain(unsigned doubt);
 
-/* Called around a call in which the calling thread waits for all work in the point. One load if
- * there is no doubt. */
+/* Called around a call in which the calling thread waits for all work in the point: during the wait
+ * it can let no host function go on, so one that goes on has not waited for it. One load if there
+ * is no doubt. */
 void sc_doubts_wait_begins(const struct sc_point *point);
 void sc_doubts_wait_ends(void);
 

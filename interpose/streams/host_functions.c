@@ -32,8 +32,8 @@ enum {
     WAIT_EIGHTHS = 7, /* of stall_limit: who runs for longer counts as waiting */
 };
 
-/* The slots of launched functions. Whoever has claimed a slot fills it in before storing the ticks.
- */
+/* The records of launched functions that have not returned. Whoever has claimed a record fills it
+ * in before storing `launched`, which others look at first. */
 static struct call {
     _Atomic uint64_t launched; /* sc_ticks(); 0: free or not filled in */
     _Atomic bool claimed;
@@ -65,7 +65,8 @@ static _Atomic unsigned next_past;
 static _Atomic uintptr_t learnt[LEARNT_MAX];
 static _Atomic unsigned next_learnt;
 
-/* Counts a call for which there is no record. Returns its number. */
+/* Counts a launched function for which no record is free, by its stream alone. Returns its number,
+ * beyond those of records. */
 static unsigned count_unlisted(uint32_t stream)
 {
     unsigned place = stream % UNLISTED_PLACES;
@@ -74,16 +75,17 @@ static unsigned count_unlisted(uint32_t stream)
     return UNLISTED + place;
 }
 
-/* Returns the call's slot. Returns NULL if it has none. */
+/* Returns the record of a launched function by its number; NULL: it has none, and was only counted
+ * or (0) not even that. */
 static struct call *call_of(unsigned call)
 {
     SC_ASSERT(call < UNLISTED + UNLISTED_PLACES);
     return call && call < UNLISTED ? &calls[call - 1] : NULL;
 }
 
-/* Notes a host function that is about to be launched. Returns the number of its record. If no
- * record is free, the function is only counted, and gets a number beyond the records. Returns 0 if
- * it is plain (can wait for nobody), and is not even counted. */
+/* Called before the program's host function is launched: keeps since when, and on which stream, it
+ * may wait for the program. Returns the number of its record. If no record is free the function is
+ * only counted, by its stream; a plain one, which can wait for nobody, not even that (0). */
 unsigned sc_host_functions_launched(uint64_t ticks, uint32_t stream, uintptr_t function)
 {
     for (unsigned i = 0; i < CALLS_MAX; i++) {
@@ -115,7 +117,9 @@ uint64_t sc_host_functions_own_ticks(void)
     return own_ticks;
 }
 
-/* Notes that the function begins to run on this thread. */
+/* Called on the driver's thread before the program's function: notes which thread runs it, by which
+ * a wait is seen. The function may touch pages that the library protects, so signals of faults are
+ * unblocked there. */
 void sc_host_functions_note_begun(unsigned call, uint64_t launched_ticks)
 {
     struct call *own = call_of(call);
@@ -128,8 +132,10 @@ void sc_host_functions_note_begun(unsigned call, uint64_t launched_ticks)
     atomic_store(&own->thread, sc_thread_id());
 }
 
-/* Frees the record of a function that has returned, or will never run. If it has waited for the
- * program, that is kept for verdicts that are still to come. */
+/* Frees the record of a function that has returned, or that will never run as the driver has
+ * refused it; one without a record (UNLISTED) is counted off its stream. If it was found to wait
+ * for the program, its time and stream are kept: they excuse touches that have still to be
+ * judged. */
 void sc_host_functions_dropped(unsigned call)
 {
     struct call *own = call_of(call);
@@ -161,8 +167,9 @@ void sc_host_functions_note_ended(unsigned call)
     sc_host_functions_dropped(call);
 }
 
-/* Returns the stream, or 0, which is no stream's id, if it has joined work that is not known: the
- * operation may then come after any stream's functions. */
+/* Returns the stream's id as an operation's record keeps it; 0, which is no stream's id, if the
+ * stream has waited for work that is not known to be done. The operation may then come after any
+ * stream's functions. */
 uint32_t sc_host_functions_stream_now(uint32_t stream)
 {
     struct sc_stream_record *own = sc_streams_of_id(stream);
@@ -170,21 +177,23 @@ uint32_t sc_host_functions_stream_now(uint32_t stream)
 }
 
 /* May the operation come after work on `stream`? Yes if that is its own stream, or if its stream
- * has waited for work that is not known. */
+ * has waited for unknown work, as by an event. */
 static bool may_follow(uint32_t stream, const struct sc_op_info *op)
 {
     return stream == op->ticket.stream || sc_host_functions_stream_now(op->ticket.stream) == 0;
 }
 
-/* Looks at the function's code. This is done when somebody asks, and not at each launch. */
+/* Looks whether the function's code shows that it can wait for nobody (a plain function). Only when
+ * somebody asks, since that takes some microseconds, and launches are frequent. */
 static void read_code_once(struct call *call)
 {
     atomic_store(&call->is_plain, sc_plain_functions_is_one(atomic_load(&call->function)));
     atomic_store(&call->is_asked, true);
 }
 
-/* May the operation come after the call? A plain function, which can wait for nobody, counts as not
- * there. */
+/* May the operation come after this launched function, so that the function holds it up? Not if it
+ * was launched later, or on an unrelated stream. A plain function, which can wait for nobody,
+ * counts as not there. */
 static bool may_precede(struct call *call, const struct sc_op_info *op)
 {
     uint64_t launched = atomic_load(&call->launched);
@@ -195,8 +204,8 @@ static bool may_precede(struct call *call, const struct sc_op_info *op)
     return !atomic_load(&call->is_plain);
 }
 
-/* May the operation come after a call without a record? It is not known when such calls were
- * launched, so only their streams count. */
+/* May the operation come after a function without a record? Only its stream is known of such, and
+ * not when it was launched. */
 static bool unlisted_may_precede(const struct sc_op_info *op)
 {
     if (atomic_load_explicit(&all_unlisted, memory_order_relaxed) == 0)
@@ -211,7 +220,7 @@ bool sc_host_functions_precede(unsigned call, const struct sc_op_info *op)
     return own ? may_precede(own, op) : call >= UNLISTED && unlisted_may_precede(op);
 }
 
-/* Is the launch time among those that were listed? */
+/* Is the launch listed already? Several functions can have the time of one launch. */
 static bool is_in_list(const uint64_t *launched, unsigned count, uint64_t is)
 {
     for (unsigned i = 0; i < count && i < SC_HOST_FUNCTIONS_LISTED; i++)
@@ -220,8 +229,9 @@ static bool is_in_list(const uint64_t *launched, unsigned count, uint64_t is)
     return false;
 }
 
-/* Lists the host functions before the operation. A launch of a graph and its running host nodes
- * have the same ticks, and are listed once. */
+/* Lists the open functions before the operation by the times of their launches. The launch of a
+ * graph and its running host nodes have one time, and are listed once. If one has no record, the
+ * count says that not all are known. */
 unsigned sc_host_functions_list(const struct sc_op_info *op, uint64_t *launched)
 {
     unsigned count = 0;
@@ -236,7 +246,7 @@ unsigned sc_host_functions_list(const struct sc_op_info *op, uint64_t *launched)
     return unlisted_may_precede(op) ? SC_HOST_FUNCTIONS_LISTED + 1 : count;
 }
 
-/* Is the function with this launch time still to return? */
+/* Has a function with this launch's time still to return? */
 bool sc_host_functions_is_open(uint64_t launched)
 {
     bool is_open = false;
@@ -245,8 +255,9 @@ bool sc_host_functions_is_open(uint64_t launched)
     return is_open;
 }
 
-/* Was it found, while the host function was open, that its code can wait for nobody? Asked when it
- * returns. */
+/* Called when a stream's function has returned: is it known that its code can wait for nobody? Only
+ * if that was asked while it was open. It is read once more then: the loader may have bound its
+ * calls since, and then more can be followed. */
 bool sc_host_functions_was_plain(unsigned call)
 {
     struct call *own = own_ticks ? call_of(call) : NULL;
@@ -257,8 +268,8 @@ bool sc_host_functions_was_plain(unsigned call)
     return atomic_load(&own->is_plain);
 }
 
-/* Returns the launch time of which this call is the last open one, or 0 if other calls of the same
- * launch are open. */
+/* Returns the time of this function's launch, or 0 if other functions of the same launch (host
+ * nodes of a graph) are open: only the last one's return tells of the launch. */
 uint64_t sc_host_functions_last_of(unsigned call)
 {
     struct call *own = call_of(call);
@@ -274,7 +285,8 @@ uint64_t sc_host_functions_own(void)
     return running_call ? atomic_load(&calls[running_call - 1].launched) : 0;
 }
 
-/* Is there a host function before the operation that has not returned? */
+/* Is there a host function before the operation that has not returned, and may wait for the
+ * program? */
 bool sc_host_functions_are_open(const struct sc_op_info *op)
 {
     if (atomic_load_explicit(&open_calls, memory_order_relaxed) == 0)
@@ -287,8 +299,8 @@ bool sc_host_functions_are_open(const struct sc_op_info *op)
 
 /* ---- what a thread is doing ---- */
 
-/* Returns the processor time that the thread has used, in ns, which shows whether it runs or
- * sleeps, or 0 if it is not known. */
+/* Returns the processor time that the thread has used, in ns, by which it is seen whether it runs
+ * or sleeps; 0: the thread is gone. */
 uint64_t sc_host_functions_time_of(int32_t thread)
 {
     enum { OF_THREAD = 4, SCHEDULED = 2 }; /* as pthread_getcpuclockid makes it */
@@ -299,8 +311,8 @@ uint64_t sc_host_functions_time_of(int32_t thread)
     return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
-/* Counts a step if the thread has used any time since the last check, which was at least a
- * millisecond ago. */
+/* Counts a step if the thread that runs the function has used processor time since the last look,
+ * at most one in a millisecond. Of threads that look at once only one counts. */
 static void count_step(struct call *call)
 {
     uint64_t now_ns = sc_now_ns();
@@ -314,7 +326,8 @@ static void count_step(struct call *call)
         atomic_fetch_add(&call->steps, 1);
 }
 
-/* Returns in how many checks functions of this launch were seen running. */
+/* Looks at the functions of this launch, and returns at how many looks they were seen running. A
+ * function that waits for a thread makes no steps. */
 unsigned sc_host_functions_steps(uint64_t launched)
 {
     unsigned steps = 0;
@@ -329,7 +342,7 @@ unsigned sc_host_functions_steps(uint64_t launched)
 
 /* ---- learning ---- */
 
-/* Was the function found to wait before? */
+/* Was this function, by its address, found to wait for the program at an earlier run? */
 static bool is_known_to_wait(uintptr_t function)
 {
     for (unsigned i = 0; i < LEARNT_MAX && function; i++)
@@ -338,7 +351,8 @@ static bool is_known_to_wait(uintptr_t function)
     return false;
 }
 
-/* Notes that the function waits for the program, now and whenever it runs again. */
+/* Notes that the function waits for the program, now and whenever it runs again: learnt once, it
+ * need not be watched sleeping for long. */
 static void note_waits(struct call *call)
 {
     uintptr_t function = atomic_load(&call->function);
@@ -347,8 +361,8 @@ static void note_waits(struct call *call)
     atomic_store(&call->waits, true);
 }
 
-/* The thread's running call is set from before the program's function begins until after it has
- * returned. */
+/* Does the calling thread run a host function? From before the program's function begins until
+ * after it has returned. */
 bool sc_host_functions_is_here(void)
 {
     return running_call != 0;
@@ -360,8 +374,9 @@ void sc_host_functions_waits(void)
         note_waits(&calls[running_call - 1]);
 }
 
-/* Has a thread waited for the function for most of stall_limit? (In mode=report no thread waits;
- * then a verdict is put off for as long as the function takes.) */
+/* Has a thread waited for the function for most of stall_limit, so that it probably waits for that
+ * very thread? Only in mode=fix: in mode=report no thread waits, and a verdict is put off for as
+ * long as the function takes. */
 static bool has_waited_too_long(const struct call *call, uint64_t waits_since_ns, uint64_t now_ns)
 {
     uint64_t began_ns = atomic_load(&call->began_ns);
@@ -370,8 +385,10 @@ static bool has_waited_too_long(const struct call *call, uint64_t waits_since_ns
            now_ns - since_ns > sc_options.stall_limit_ns / 8 * WAIT_EIGHTHS;
 }
 
-/* Checks the thread of a running function: is the function known to wait, late, or found asleep
- * again and again? */
+/* Looks at the thread of a running function. The function waits for the program if it did so
+ * before, holds a thread up for too long, sleeps in a call that threads of this process end, or is
+ * asleep at SAMPLES_MIN looks in a row. `waits_since_ns` 0: nobody waits, and one look is enough.
+ * The thread's own function is not looked at: it is awake. */
 static void check_call(struct call *call, uint64_t waits_since_ns)
 {
     int32_t thread = atomic_load(&call->thread);
@@ -395,7 +412,8 @@ static void check_call(struct call *call, uint64_t waits_since_ns)
         note_waits(call);
 }
 
-/* Checks the thread of each open function: does the function seem to wait for the program? */
+/* Called while a thread or a verdict waits: looks whether functions that have not returned seem to
+ * wait for the program. */
 void sc_host_functions_poll(uint64_t waits_since_ns)
 {
     if (atomic_load_explicit(&open_calls, memory_order_relaxed) == 0)
@@ -405,24 +423,25 @@ void sc_host_functions_poll(uint64_t waits_since_ns)
             check_call(&calls[i], waits_since_ns);
 }
 
-/* Did the operation come after this past call, which returned only after the access? */
-static bool had_preceded(const struct past *entry, const struct sc_op_info *op,
-                         uint64_t touched_ticks)
+/* Did the operation come after this function, which was found to wait for the program, and which
+ * returned only after the touch? */
+static bool was_waiting_before(const struct past *entry, const struct sc_op_info *op,
+                               uint64_t touched_ticks)
 {
     uint64_t returned = atomic_load(&entry->returned);
     return returned > op->ticks && returned >= touched_ticks &&
            atomic_load(&entry->launched) < op->ticks && may_follow(atomic_load(&entry->stream), op);
 }
 
-/* Has a host function before the operation waited for the program? Then the operation cannot have
- * run before what the program did, and there was no hazard. */
+/* Has a host function before the operation waited for the program at the time of the touch? Then
+ * the device cannot have run the operation before, and the touch was meant to come first. */
 bool sc_host_functions_excuses(const struct sc_op_info *op, uint64_t touched_ticks)
 {
     for (unsigned i = 0; i < CALLS_MAX; i++)
         if (atomic_load(&calls[i].waits) && may_precede(&calls[i], op))
             return true;
     for (unsigned i = 0; i < PAST_MAX; i++)
-        if (had_preceded(&past[i], op, touched_ticks))
+        if (was_waiting_before(&past[i], op, touched_ticks))
             return true;
     return false;
 }

@@ -33,8 +33,9 @@
 
 enum { POLL_MIN_NS = 20 * 1000, POLL_MAX_NS = 1000 * 1000 };
 
-/* A snapshotted copy keeps nobody waiting. Its mark only gives staging memory back, and tells how
- * sure a hazard is, so it may come later. */
+/* When a mark is due: an event of the library's behind operations, by which it learns that they are
+ * complete. A copy whose source was copied first (a snapshot) keeps nobody waiting: its mark only
+ * gives memory back, and tells how sure a hazard is, so it may come later. */
 enum {
     MARK_BYTES_MIN = 256 * 1024,
     MARK_INTERVAL_NS = 100 * 1000,
@@ -45,6 +46,8 @@ enum {
 static uint64_t mark_interval_ticks;
 static uint64_t snapshotted_mark_interval_ticks;
 
+/* Called once, before other functions here: converts intervals into ticks of the processor's
+ * counter. */
 void sc_marks_start(void)
 {
     sc_ticks_start();
@@ -54,18 +57,21 @@ void sc_marks_start(void)
 
 /* ---- what the driver makes ---- */
 
-/* Streams are created with the stack of a thread of ours (sc_library_threads_call). */
+/* Streams are created on a stack with room for the driver (sc_library_threads_call). */
 struct creation {
     CUstream stream;
     CUresult result;
 };
 
+/* Creates a blocking stream; called where the stack has room for the driver. */
 static void create_stream(void *argument)
 {
     struct creation *creation = argument;
     creation->result = sc_real.cuStreamCreate(&creation->stream, CU_STREAM_DEFAULT);
 }
 
+/* Creates an event without times, which is the quickest kind. No cancellation point, since the
+ * program's call may be none. */
 static CUresult new_event(CUevent *event)
 {
     SC_NO_CANCELLATION_POINT();
@@ -83,8 +89,9 @@ static CUresult new_stream(CUstream *stream)
 
 /* ---- events, which are kept for another time ---- */
 
-/* Takes an unused event of the stream or of the context, or makes one. Returns the driver's answer;
- * the event is valid only after success. Pre: the context is current. */
+/* Takes an unused event of the stream or of the context, or makes one, for a mark (an event behind
+ * operations). Returns the driver's answer; the event is valid only after success. Pre: the context
+ * is current. To keep events saves two driver calls for each mark. */
 static CUresult obtain_event(struct sc_stream_record *stream, CUevent *event)
 {
     SC_ASSERT_HELD(&stream->lock);
@@ -102,7 +109,8 @@ static CUresult obtain_event(struct sc_stream_record *stream, CUevent *event)
     return *event ? CUDA_SUCCESS : new_event(event);
 }
 
-static CUevent take_event(struct sc_stream_record *stream)
+/* Takes an unused event, or makes one; NULL: the driver refuses. */
+static CUevent take_event_or_null(struct sc_stream_record *stream)
 {
     CUevent event = NULL;
     return obtain_event(stream, &event) == CUDA_SUCCESS ? event : NULL;
@@ -110,9 +118,9 @@ static CUevent take_event(struct sc_stream_record *stream)
 
 enum { SPARE_EVENTS_BYTES = SC_SPARE_EVENTS_MAX * sizeof(CUevent) };
 
-/* Keeps the event for the context's next marks. The memory for the list is mapped with the first
- * event, and unmapped when the context ends (sc_marks_context_gone). Returns false if there is no
- * room. */
+/* Keeps an unused event for the context's next marks. The list is mapped with the first event, and
+ * unmapped when the context ends (sc_marks_context_gone). Returns false if there is no room, or the
+ * context has ended. */
 static bool keep_spare_event(struct sc_context *context, CUevent event)
 {
     struct sc_spare_events *spare = &context->spare_events;
@@ -126,12 +134,15 @@ static bool keep_spare_event(struct sc_context *context, CUevent event)
     return kept;
 }
 
+/* Destroys the event, unless it has ended with its context: the driver may have given the handle
+ * again. */
 static void destroy_event(const struct sc_context *context, CUevent event)
 {
     if (!sc_contexts_events_are_dead(context))
         sc_real.cuEventDestroy_v2(event);
 }
 
+/* Keeps an unused event for any stream of the context; destroys it if there is no room. */
 static void keep_in_context(struct sc_context *context, CUevent event)
 {
     SC_ASSERT(event != NULL);
@@ -139,8 +150,8 @@ static void keep_in_context(struct sc_context *context, CUevent event)
         destroy_event(context, event);
 }
 
-/* Keeps the event for the stream's next marks, or, if the stream has enough, for the context's. So
- * threads with streams of their own do not compete for the context's lock. */
+/* Keeps an unused event for the stream's next marks, or, if the stream has enough, for the
+ * context's. So threads with streams of their own do not compete for the context's lock. */
 static void keep_event(struct sc_stream_record *stream, CUevent event)
 {
     SC_ASSERT_HELD(&stream->lock);
@@ -151,7 +162,8 @@ static void keep_event(struct sc_stream_record *stream, CUevent event)
         keep_in_context(stream->context, event);
 }
 
-/* Destroys the context's unused events. */
+/* Called when the context has ended: destroys its unused events, as far as they have not ended with
+ * it, and frees the list. */
 void sc_marks_context_gone(struct sc_context *context)
 {
     struct sc_spare_events *spare = &context->spare_events;
@@ -168,18 +180,22 @@ void sc_marks_context_gone(struct sc_context *context)
 
 /* ---- marks of one stream ---- */
 
+/* Returns how many marks (events of the library's) the stream's ring has room for: in the record
+ * itself, or in a longer ring of its own. */
 static unsigned ring_room(const struct sc_stream_marks *marks)
 {
     return marks->more ? marks->more_room : SC_MARKS_FEW;
 }
 
+/* Returns the stream's mark (an event of the library's) at this position, the oldest at 0. */
 static struct sc_mark *mark_at(struct sc_stream_marks *marks, unsigned position)
 {
     struct sc_mark *ring = marks->more ? marks->more : marks->few;
     return &ring[(marks->first + position) % ring_room(marks)];
 }
 
-/* Asserts that the ring has no more marks than room, and that their numbers ascend. */
+/* For debug builds: the ring has no more marks than room, each has an event, and their operations'
+ * numbers ascend. */
 static SC_CHECKER void check_marks(struct sc_stream_record *stream)
 {
     struct sc_stream_marks *marks = &stream->marks;
@@ -200,16 +216,18 @@ static struct sc_mark *newest_mark(struct sc_stream_marks *marks)
     return mark_at(marks, marks->count - 1);
 }
 
-/* Was an operation issued after the last mark? Operations are compared by their numbers: one that
- * another thread issues while a mark is recorded is not before that mark. */
+/* Was an operation issued on the stream that no mark (an event of the library's) comes after? Told
+ * by the operations' numbers: one that another thread issues while a mark is recorded is not before
+ * that mark. */
 static bool is_unmarked(const struct sc_stream_record *stream)
 {
     return sc_track_issued(&sc_track, stream->id) >
            atomic_load_explicit(&stream->marks.marked, memory_order_relaxed);
 }
 
-/* Returns the context's marker stream, made when it is first needed. If two threads make it at the
- * same time, the second destroys its own and uses the first's. */
+/* Finds the context's marker stream: a blocking stream of the library's on which an event comes
+ * after the legacy stream's work. It is made when it is first needed. If two threads make it at
+ * once, the second destroys its own. Returns the driver's answer. */
 static CUresult make_marker(struct sc_context *context, CUstream *marker)
 {
     CUstream fresh = NULL;
@@ -232,6 +250,8 @@ CUstream sc_marks_marker(struct sc_context *context)
     return make_marker(context, &marker) == CUDA_SUCCESS ? marker : NULL;
 }
 
+/* Returns the time of the latest work that an event on the marker stream would come after: the
+ * legacy stream's, or that of a blocking stream which was destroyed. */
 uint64_t sc_marks_marker_ticks(struct sc_context *context)
 {
     uint64_t legacy = sc_unfinished_legacy_ticks(context);
@@ -239,21 +259,23 @@ uint64_t sc_marks_marker_ticks(struct sc_context *context)
     return legacy > outlived ? legacy : outlived;
 }
 
-/* Returns the stream on which an event has to be recorded to be after this stream's work. */
+/* Finds the stream on which an event has to be recorded to come after this stream's work: itself,
+ * or for a legacy stream the marker stream, which delays nothing (docs/driver.md, Q24). */
 static CUresult stream_to_record_on(struct sc_stream_record *stream, CUstream *marker)
 {
     *marker = stream->handle;
     return stream->kind == SC_STREAM_LEGACY ? make_marker(stream->context, marker) : CUDA_SUCCESS;
 }
 
-/* Can this thread name the stream? On every other thread, the handle of a per-thread default stream
- * means another stream. */
+/* Can this thread record an event on the stream? Not if the stream is destroyed. On another thread
+ * the handle of a per-thread default stream means another stream. */
 static bool thread_can_name(const struct sc_stream_record *stream)
 {
     return !stream->gone && (!stream->owner || stream->owner == sc_thread_id());
 }
 
-/* Removes the oldest mark. */
+/* Removes the stream's oldest mark, which has occurred or is needed no more, and keeps its
+ * event. */
 static void pop_mark(struct sc_stream_record *stream)
 {
     SC_TRACE("mark-pop stream count", stream->id, stream->marks.count);
@@ -266,7 +288,8 @@ static void pop_mark(struct sc_stream_record *stream)
     SC_CHECK_OF(marks->count, check_marks(stream));
 }
 
-/* Removes the marks of operations that are known done: their events can be used again. */
+/* Removes the marks of operations that the host knows to be done, so that their events can be used
+ * again without a question to the driver. Not in a context that may be ending (quiet). */
 static void pop_known(struct sc_stream_record *stream)
 {
     while (stream->marks.count && !sc_contexts_is_quiet(stream->context)) {
@@ -278,8 +301,8 @@ static void pop_known(struct sc_stream_record *stream)
     }
 }
 
-/* Keeps the events of the ended stream's marks for its context. If the context has ended, so have
- * the events. */
+/* Called when nothing refers to an ended stream any more: keeps the events of its marks for the
+ * context. If the context has ended, so have the events, and only the record is cleared. */
 void sc_marks_drop(struct sc_stream_record *stream)
 {
     struct sc_stream_marks *marks = &stream->marks;
@@ -296,7 +319,8 @@ void sc_marks_drop(struct sc_stream_record *stream)
     marks->spare_count = 0;
 }
 
-/* Prepares the record for another stream, which has no marks. */
+/* Clears the marks (events of the library's) of a record that is used again for another stream. A
+ * longer ring is kept, and numbers go on: operations up to here need no mark. */
 void sc_marks_renew_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock)
 {
     SC_ASSERT_HELD(&stream->lock);
@@ -308,15 +332,17 @@ void sc_marks_renew_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->
     };
 }
 
-/* Does the answer about an event say that its work is complete? An error does, too, since it comes
- * from a broken context in which nothing runs any more; but not an error that only refuses the
- * question, inside of a host function or during a capture. */
+/* Does the driver's answer about an event say that the work before it is complete? An error does,
+ * too: in a broken context nothing runs any more. But one that only refuses the question does not,
+ * as within a host function or a capture. */
 static bool says_complete(CUresult answer)
 {
     return answer != CUDA_ERROR_NOT_READY && answer != CUDA_ERROR_NOT_PERMITTED &&
            !sc_driver_is_capture_error(answer);
 }
 
+/* For sc_frontier: has the mark (an event of the library's) at this position occurred? False in a
+ * context that may be ending (quiet), in which the driver is not asked. */
 static bool is_mark_complete(void *argument, unsigned position)
 {
     struct sc_stream_record *stream = argument;
@@ -324,8 +350,9 @@ static bool is_mark_complete(void *argument, unsigned position)
            says_complete(sc_real.cuEventQuery(mark_at(&stream->marks, position)->event));
 }
 
-/* Asks the driver which marks have occurred, and notes all operations before the last of them as
- * complete. */
+/* Asks the driver which marks (events behind operations) have occurred, and notes all operations
+ * before the last of them as complete. Few are asked about, since marks occur in order. The capture
+ * mode is relaxed, as a query would break a capture. */
 void sc_marks_poll_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock)
 {
     SC_ASSERT_HELD(&stream->lock);
@@ -340,9 +367,8 @@ void sc_marks_poll_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->l
         sc_track_note_complete(&sc_track, stream->id, number);
 }
 
-/* Is it an error after which the context is unusable? Then every call in the context returns the
- * same error, and nothing of the context runs any more. After other errors work in flight goes on.
- */
+/* Is it an error after which nothing of the context runs any more, and every call returns it? After
+ * other errors work in flight goes on. */
 static bool is_lost(CUresult answer)
 {
     switch ((int)answer) { /* also errors that older headers do not name */
@@ -366,7 +392,8 @@ static bool is_lost(CUresult answer)
     }
 }
 
-/* Records the event after the stream's work. */
+/* Records the event after the stream's work, on the stream itself or on the marker stream. Returns
+ * the driver's answer. */
 static CUresult record_event_behind(struct sc_stream_record *stream, CUevent event)
 {
     CUstream marker = NULL;
@@ -374,20 +401,23 @@ static CUresult record_event_behind(struct sc_stream_record *stream, CUevent eve
     return result == CUDA_SUCCESS ? sc_real.cuEventRecord(event, marker) : result;
 }
 
+/* Notes that no work is left on the stream that no event comes after. */
 static void forget_tail(struct sc_stream_marks *marks)
 {
     atomic_store_explicit(&marks->tail_ticks, 0, memory_order_relaxed);
 }
 
 /* Does an event that is recorded on the stream come before the stream's later work? That is not
- * promised if the legacy stream or the context may hold the stream up (docs/driver.md, Q25). */
+ * promised if the legacy stream, or a wait of the whole context, may hold the stream up
+ * (docs/driver.md, Q25). */
 static bool is_in_order(const struct sc_stream_record *stream)
 {
     return stream->kind == SC_STREAM_NONBLOCKING && !sc_unfinished_gate_ticks(stream->context);
 }
 
-/* Stores the newest mark. If another thread has issued something meanwhile, a signal of that work
- * may come before the mark, so `leads` is not set. */
+/* Stores the newest mark (an event of the library's), for operations up to `number`. It `leads` if
+ * it comes before anything by which the host may learn of these operations. Not if another thread
+ * has issued something meanwhile, which may tell the host before the mark. */
 static void set_newest(struct sc_stream_record *stream, CUevent event, uint64_t number)
 {
     struct sc_stream_marks *marks = &stream->marks;
@@ -401,8 +431,8 @@ static void set_newest(struct sc_stream_record *stream, CUevent event, uint64_t 
     forget_tail(marks);
 }
 
-/* Maps a ring four times as long, up to SC_MARKS_MAX, and moves the marks there. Returns false if
- * the ring stays. */
+/* Gives the stream a ring with room for four times as many marks (events of the library's), up to
+ * SC_MARKS_MAX. Returns false if the ring stays as it is. */
 static bool grow_ring(struct sc_stream_marks *marks)
 {
     unsigned room = ring_room(marks) * 4;
@@ -419,8 +449,9 @@ static bool grow_ring(struct sc_stream_marks *marks)
     return true;
 }
 
-/* Is there no room for another mark? */
-static bool is_ring_full(struct sc_stream_record *stream) SC_REQUIRES(stream->lock)
+/* Makes room for another mark (an event of the library's) if the ring is full: removes those that
+ * have occurred, or lets the ring grow. Returns true if it stays full. */
+static bool ring_stays_full(struct sc_stream_record *stream) SC_REQUIRES(stream->lock)
 {
     SC_ASSERT_HELD(&stream->lock);
     struct sc_stream_marks *marks = &stream->marks;
@@ -430,9 +461,10 @@ static bool is_ring_full(struct sc_stream_record *stream) SC_REQUIRES(stream->lo
     return marks->count == ring_room(marks) && !grow_ring(marks);
 }
 
-/* Records a mark after the stream's work, and so before all later work, also before a later wait.
- * Pre: the stream's context is current. Only if the longest ring is full of marks that have not
- * occurred, its newest mark is recorded again, after the newest operation. */
+/* Records a mark (an event of the library's) after the stream's work, and so before all later work,
+ * also before a later wait. Pre: the stream's context is current. If the ring is full of marks that
+ * have not occurred, the newest one is recorded again, after the newest operation. If the context
+ * turns out to be lost, what was issued is complete. */
 static void record_mark_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock)
 {
     SC_ASSERT_HELD(&stream->lock);
@@ -441,7 +473,7 @@ static void record_mark_locked(struct sc_stream_record *stream) SC_REQUIRES(stre
     CUevent event = NULL;
     if (!stream->marks.spare_count)
         pop_known(stream);
-    bool full = is_ring_full(stream);
+    bool full = ring_stays_full(stream);
     if (full)
         event = newest_mark(&stream->marks)->event;
     CUresult result = full ? CUDA_SUCCESS : obtain_event(stream, &event);
@@ -465,9 +497,9 @@ CUevent sc_marks_newest_locked(struct sc_stream_record *stream) SC_REQUIRES(stre
     return stream->marks.count ? newest_mark(&stream->marks)->event : NULL;
 }
 
-/* Records a mark after the stream's work; for the legacy stream on the marker stream, which a
- * capture by a blocking stream does not block. If the legacy stream captures itself, no mark is
- * recorded: its earlier work has marks. */
+/* Records a mark (an event of the library's) after the stream's work, unless there is one. Not if
+ * this thread cannot name the stream, or the context has ended. Not if the stream's work becomes
+ * nodes of a graph: then its earlier work has marks. */
 void sc_marks_add_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock)
 {
     SC_ASSERT_HELD(&stream->lock);
@@ -478,8 +510,9 @@ void sc_marks_add_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lo
     sc_contexts_pop();
 }
 
-/* Records a mark, on a thread that is issuing work on the stream. To record an event needs no
- * current context (docs/driver.md, Q16); to make an event, and the marker stream, does. */
+/* Records a mark on a thread that is issuing work on the stream, so that its context is mostly
+ * current. To record an event needs no current context (docs/driver.md, Q16); to make one, or the
+ * marker stream, does, and takes the longer way. */
 static void add_mark_at_work(struct sc_stream_record *stream)
 {
     pthread_mutex_lock(&stream->lock);
@@ -494,8 +527,8 @@ static void add_mark_at_work(struct sc_stream_record *stream)
     pthread_mutex_unlock(&stream->lock);
 }
 
-/* Records a mark on a stream of `context`; on a stream of one of its green contexts only if no
- * other thread may be ending that one. */
+/* For walks over the streams of `context`: records a mark. Another thread may be ending a green
+ * context of it (quiet), and must not find an event recorded there. */
 static void add_mark_unless_quiet(void *context, struct sc_stream_record *stream)
 {
     pthread_mutex_lock(&stream->lock);
@@ -514,9 +547,10 @@ void sc_marks_add_family(struct sc_context *context)
     sc_streams_each_ever(context, add_mark_unless_quiet, context);
 }
 
-/* Returns how long after a mark the next one may be recorded. While many threads wait for the
- * driver, to record a mark takes as long as their copies. So marks take at most an eighth of the
- * time; but one in a millisecond is always recorded. */
+/* Returns how long after a stream's last mark (an event of the library's) the next one is due.
+ * While many threads wait for the driver, to record one takes as long as their copies, so marks
+ * take at most an eighth of the time. One in a millisecond is always recorded, which is enough
+ * where sources were copied first (`snapshotted`). */
 static uint64_t mark_interval(const struct sc_stream_record *stream, bool snapshotted)
 {
     uint64_t least = stream->marks.took_ticks * TIME_SHARE;
@@ -525,9 +559,9 @@ static uint64_t mark_interval(const struct sc_stream_record *stream, bool snapsh
     return least > mark_interval_ticks ? least : mark_interval_ticks;
 }
 
-/* Notes an operation whose completion has to be seen. Records a mark (an event of the library's)
- * after it if the operation is large, if the last mark is old, or if the stream is a thread's
- * default stream; else a later mark will do. */
+/* Called when an operation was issued whose end has to be seen: records a mark (an event of the
+ * library's) after it if it is large, if the last mark is old, or on a thread's default stream,
+ * which no other thread could mark. Else a later mark will do. */
 void sc_marks_issued(struct sc_stream_record *stream, size_t size_bytes, bool snapshotted,
                      uint64_t now_ticks)
 {
@@ -544,12 +578,16 @@ void sc_marks_issued(struct sc_stream_record *stream, size_t size_bytes, bool sn
     stream->marks.took_ticks = sc_ticks() - before;
 }
 
-/* Passes the size from which on each operation gets a mark of its own. */
+/* Called when a kernel was issued that is tracked. Its mark (an event of the library's) must not
+ * wait: what comes next may wait for the host. The size is that from which on each operation gets a
+ * mark. */
 void sc_marks_issued_alone(struct sc_stream_record *stream, uint64_t now_ticks)
 {
     sc_marks_issued(stream, MARK_BYTES_MIN, /*snapshotted=*/false, now_ticks);
 }
 
+/* Was the operation of this number issued after the stream's last mark (an event of the
+ * library's)? */
 static bool is_after_marks(const struct sc_stream_marks *marks, const _Atomic uint64_t *number)
 {
     return atomic_load_explicit(number, memory_order_relaxed) >
@@ -561,17 +599,18 @@ void sc_marks_issued_on_device(struct sc_stream_record *stream, uint64_t number)
     atomic_store_explicit(&stream->marks.of_device, number, memory_order_relaxed);
 }
 
-/* Does an operation need a mark before such other work? Which ones do is said with enum sc_before.
- */
+/* Do operations of the stream need a mark (an event of the library's) before such other work?
+ * Before device work, only those whose source was not copied first (`needed`). Before a signal, by
+ * which the host may learn of them, all do, also those on device memory. */
 static bool needs_mark(const struct sc_stream_marks *marks, enum sc_before what)
 {
     return is_after_marks(marks, what == SC_BEFORE_DEVICE_WORK ? &marks->needed : &marks->owed) ||
            (what == SC_BEFORE_SIGNAL && is_after_marks(marks, &marks->of_device));
 }
 
-/* May a mark come after something for which the legacy stream does not wait? The mark's stream may
- * wait for an event that the legacy stream does not wait for, perhaps for what the program does
- * when it has learnt of the legacy stream's work. */
+/* May a mark on the stream come after something for which the legacy stream does not wait, such as
+ * an event? Then the legacy stream must not wait for that mark: the event may be for what the
+ * program does when it has learnt of the legacy stream's work. */
 static bool may_await(const struct sc_stream_record *stream)
 {
     if (stream->kind == SC_STREAM_LEGACY)
@@ -580,9 +619,10 @@ static bool may_await(const struct sc_stream_record *stream)
            sc_track_find_unseen_before(&sc_track, stream->id, NULL).waits != 0;
 }
 
-/* Orders later work of `before` after the stream's newest mark, unless the mark leads already
- * (comes before signals). Not if something was issued after the mark, since an earlier signal may
- * have come before it. */
+/* Makes later work of `before`, a signal to the host, wait for the stream's newest mark (an event
+ * of the library's), so that the mark tells what was done at the signal. Not needed if the mark
+ * `leads` (comes first) already. No use if something was issued after the mark: an earlier signal
+ * may have come before it. */
 static void wait_for_newest(struct sc_stream_record *stream, const struct sc_stream_record *before)
 {
     pthread_mutex_lock(&stream->lock);
@@ -600,8 +640,9 @@ void sc_marks_cover(struct sc_stream_record *stream)
         add_mark_at_work(stream);
 }
 
-/* Records a mark, and orders a signal on the stream `signal` after it. (When a missed call is
- * noted, the mark would come after the signal, so nothing is recorded.) */
+/* Records a mark (an event of the library's) after the stream's operations, and orders a signal on
+ * the stream `signal` after it: the host may learn by the signal that they are done. Not after a
+ * missed call (a replay), since the mark would come after the signal. */
 static void order_signal(struct sc_stream_record *stream, const struct sc_stream_record *signal)
 {
     if (sc_replaying_follows())
@@ -611,20 +652,28 @@ static void order_signal(struct sc_stream_record *stream, const struct sc_stream
         wait_for_newest(stream, signal);
 }
 
-/* Adds a mark to a blocking stream: a signal of the legacy stream tells of its work as well. */
+/* For the walk before a signal of the legacy stream: it tells of the work of each blocking stream
+ * as well, so that needs a mark (an event of the library's) before the signal. A stream that
+ * captures has none. */
 static void cover_blocking(void *legacy, struct sc_stream_record *stream)
 {
     if (stream->kind == SC_STREAM_BLOCKING && !sc_streams_is_capturing(stream))
         order_signal(stream, legacy);
 }
 
+/* Notes when work without a mark (an event of the library's) was last issued on a thread's default
+ * stream (its tail): other threads cannot ask about it, and by this time know that there is
+ * some. */
 void sc_marks_note_tail_of_thread(struct sc_stream_record *stream)
 {
     atomic_store_explicit(&stream->marks.tail_ticks, sc_ticks_not_early(), memory_order_relaxed);
 }
 
-/* Records, before other work, the mark that earlier operations still need, if a mark after that
- * work would be too late. */
+/* Called before other work is issued on a stream: records the mark (an event of the library's) that
+ * earlier operations still need, if one after that work would be too late. Otherwise notes that
+ * their mark will come after other work too (`loose`), so that it tells less about them. A signal,
+ * by which the host may learn of them, comes after all marks of its stream; one of the legacy
+ * stream after those of the blocking streams, too. */
 void sc_marks_before_work(struct sc_stream_record *stream, enum sc_before what)
 {
     struct sc_stream_marks *marks = &stream->marks;
@@ -644,8 +693,8 @@ void sc_marks_before_work(struct sc_stream_record *stream, enum sc_before what)
 
 /* ---- fences ---- */
 
-/* Clears the time of unmarked work on the thread's default stream if the stream is idle. Another
- * thread could record no fence there. */
+/* Asks the driver whether the thread's default stream is idle. If so, no work on it is left that no
+ * event comes after. Another thread could record no event there. */
 static void forget_tail_if_idle(struct sc_stream_record *stream)
 {
     struct sc_relaxed relaxed = sc_relaxed_begin();
@@ -659,8 +708,9 @@ bool sc_marks_is_fenced(const struct sc_stream_record *stream)
     return sc_track_is_tied(&sc_track, stream->id, SC_TIE_DUE);
 }
 
-/* Records the fence: the event that shows when a blocking stream's work is done, even when the
- * stream cannot be named any more. */
+/* Records the fence of a blocking stream: the event that shows when its work up to now is done,
+ * also while the stream cannot be named. Not again after the context was told to wait, since that
+ * event would come after the wait. */
 void sc_marks_fence_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock)
 {
     SC_ASSERT_HELD(&stream->lock);
@@ -676,8 +726,8 @@ void sc_marks_fence_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->
     sc_contexts_pop();
 }
 
-/* Orders the context's marker stream after the stream, which the program is about to destroy, so
- * that the end of its work can still be seen. */
+/* Called before the program destroys a blocking stream: makes the context's marker stream wait for
+ * its work. Events there then still come after that work, as operations of the legacy stream do. */
 void sc_marks_outlive_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock)
 {
     SC_ASSERT_HELD(&stream->lock);
@@ -690,7 +740,7 @@ void sc_marks_outlive_locked(struct sc_stream_record *stream) SC_REQUIRES(stream
     CUstream marker = sc_marks_marker(stream->context);
     bool fenced = sc_marks_is_fenced(stream);
     CUevent fence = stream->marks.fence;
-    CUevent event = marker && !fenced ? take_event(stream) : NULL;
+    CUevent event = marker && !fenced ? take_event_or_null(stream) : NULL;
     if (event && sc_real.cuEventRecord(event, stream->handle) == CUDA_SUCCESS)
         sc_real.cuStreamWaitEvent(marker, event, 0);
     if (marker && fenced && fence)
@@ -710,14 +760,17 @@ uint64_t sc_marks_taken_early(void)
     return atomic_load_explicit(&taken_early, memory_order_relaxed);
 }
 
+/* Notes that the stream has a wait in its own queue now, so that the next copy needs no other, and
+ * counts it for the report. */
 static void count_taken_early(struct sc_stream_record *stream)
 {
     sc_unfinished_queued(stream, sc_ticks());
     atomic_fetch_add_explicit(&taken_early, 1, memory_order_relaxed);
 }
 
-/* Makes the stream wait for an event of its own: the driver does not read sources of work after
- * that wait before it is reached. */
+/* Makes the stream wait for an event of its own. Work that is ordered only by the legacy stream's
+ * rules is not in its queue, and the driver would read the next copy's source before that work is
+ * done. It does not before a wait is reached. A stream where that is impossible is counted. */
 void sc_marks_wait_for_itself(struct sc_stream_record *stream)
 {
     bool waits = false;
@@ -725,7 +778,7 @@ void sc_marks_wait_for_itself(struct sc_stream_record *stream)
     if (thread_can_name(stream) && !sc_contexts_is_quiet(stream->context) &&
         !sc_streams_is_capturing(stream) && sc_contexts_push(stream->context)) {
         struct sc_relaxed relaxed = sc_relaxed_begin();
-        CUevent event = take_event(stream);
+        CUevent event = take_event_or_null(stream);
         waits = event && sc_real.cuEventRecord(event, stream->handle) == CUDA_SUCCESS &&
                 sc_real.cuStreamWaitEvent(stream->handle, event, 0) == CUDA_SUCCESS;
         if (waits)
@@ -740,14 +793,16 @@ void sc_marks_wait_for_itself(struct sc_stream_record *stream)
                        SC_NO_VERDICT_TAKEN_EARLY, !waits);
 }
 
-/* Is a mark after the operation of this number? */
+/* Does a mark (an event of the library's) come after the operation of this number, so that none has
+ * to be recorded? */
 static bool is_covered(struct sc_stream_record *stream, uint64_t number)
 {
     return stream->marks.count && newest_mark(&stream->marks)->number >= number;
 }
 
-/* Has the operation been seen complete? Records a mark after it if there is none, and asks the
- * driver. True also if the stream is destroyed. */
+/* Asks whether the operation is complete: records a mark after it if there is none, and asks the
+ * driver about the stream's marks (events of the library's). True also if the stream is destroyed
+ * and forgotten: then all is complete. False if it is not known now. */
 bool sc_marks_show_complete(const struct sc_ticket *ticket)
 {
     if (sc_track_is_complete(&sc_track, ticket))
@@ -771,8 +826,8 @@ static void sleep_for(uint64_t ns)
     sc_kernel_call(SYS_nanosleep, &time, NULL);
 }
 
-/* Asks with growing pauses until the operation is complete. Returns false if it was not by the
- * deadline. */
+/* Waits until the operation is complete; asks the driver with growing pauses, without the reaper's
+ * thread. Returns false if it was not by the deadline. */
 bool sc_marks_await(const struct sc_ticket *ticket, uint64_t deadline_ns)
 {
     uint64_t poll_ns = POLL_MIN_NS;
@@ -785,8 +840,9 @@ bool sc_marks_await(const struct sc_ticket *ticket, uint64_t deadline_ns)
     return true;
 }
 
-/* Is there a mark directly after the operation? True also if there is no mark after it: then it is
- * complete, or its stream is destroyed. */
+/* Is there no other work between the operation and the first mark (an event of the library's) after
+ * it? `loose` is the last operation before a mark that other work follows. True also if there is no
+ * mark after it: then the operation is complete, or its stream is destroyed. */
 static bool stands_close_locked(struct sc_stream_record *stream, const struct sc_ticket *ticket)
     SC_REQUIRES(stream->lock)
 {
@@ -799,7 +855,10 @@ static bool stands_close_locked(struct sc_stream_record *stream, const struct sc
     return true;
 }
 
-/* Is there a mark so close after the operation that it tells whether the operation is complete? */
+/* Does the mark (an event of the library's) after the operation tell about the operation itself? If
+ * other work stands in between, that may be what still runs, and the operation must not be called
+ * incomplete. True also if the stream is destroyed, or its record another's: then the operation is
+ * complete. */
 bool sc_marks_stand_close(const struct sc_ticket *ticket)
 {
     struct sc_stream_record *stream = sc_streams_of_id(ticket->stream);
@@ -811,8 +870,8 @@ bool sc_marks_stand_close(const struct sc_ticket *ticket)
     return close;
 }
 
-/* Returns a mark that leads (comes before signals), with a number from `first` to `last`, or NULL
- * if there is none. */
+/* Returns a mark (an event of the library's) that comes before all by which the host may have
+ * learnt of its operations (`leads`), with a number from `first` to `last`; NULL: there is none. */
 static struct sc_mark *leading_mark(struct sc_stream_marks *marks, uint64_t first, uint64_t last)
 {
     for (unsigned i = 0; i < marks->count; i++) {
@@ -823,7 +882,9 @@ static struct sc_mark *leading_mark(struct sc_stream_marks *marks, uint64_t firs
     return NULL;
 }
 
-/* Asks the driver about the mark itself. If the question is refused, nothing is shown. */
+/* Asks the driver about a mark (an event of the library's) that a signal to the host comes after,
+ * of this operation and none after `last`. Only if that mark has not occurred is it certain that
+ * the host was not told by the signal. If the question is refused, nothing is shown. */
 bool sc_marks_show_incomplete(const struct sc_ticket *ticket, uint64_t last)
 {
     struct sc_stream_record *stream = sc_streams_of_id(ticket->stream);
@@ -841,8 +902,9 @@ bool sc_marks_show_incomplete(const struct sc_ticket *ticket, uint64_t last)
     return shown;
 }
 
-/* Returns the event of the first mark after the operation, recorded now if there is none, or NULL
- * if that is not possible. */
+/* Returns the event of the first mark after the operation, which is recorded now if there is none.
+ * NULL: that is not possible, as the record is another stream's by now, or the context may be
+ * ending (quiet). */
 static CUevent event_behind_locked(struct sc_stream_record *stream, const struct sc_ticket *ticket)
     SC_REQUIRES(stream->lock)
 {
@@ -858,9 +920,9 @@ static CUevent event_behind_locked(struct sc_stream_record *stream, const struct
     return NULL;
 }
 
-/* Makes the stream wait for the operation, by a mark after it. Never if the operation comes after a
- * wait for a value or a semaphore: that wait may be for work that is issued now, and both would
- * wait for ever. */
+/* Makes the stream wait for the operation, by a mark (an event of the library's) after it and the
+ * caller's function `wait`. Never if the operation comes after a wait for a value or a semaphore:
+ * that may be for work which is issued now, and both would wait for ever. */
 static bool wait_for_mark(struct sc_stream_record *stream, struct sc_stream_record *earlier,
                           const struct sc_ticket *ticket, sc_marks_wait *wait, void *context)
 {
@@ -881,8 +943,8 @@ static bool wait_for_mark(struct sc_stream_record *stream, struct sc_stream_reco
     return ordered;
 }
 
-/* Makes the stream wait for the operation, by a mark after it and the caller's function. If the
- * operation's stream has no record it is destroyed, and all its operations are complete. */
+/* Makes the stream wait for the operation, and tells the tracker of the order. If the operation's
+ * stream has no record it is destroyed, and all its operations are complete. */
 bool sc_marks_order_by(struct sc_stream_record *stream, const struct sc_ticket *ticket,
                        sc_marks_wait *wait, void *context)
 {
@@ -894,6 +956,7 @@ bool sc_marks_order_by(struct sc_stream_record *stream, const struct sc_ticket *
     return ordered;
 }
 
+/* The `wait` of sc_marks_order_after: a wait for the event, as a program would make it. */
 static bool wait_plainly(void *unused, CUstream stream, CUevent event)
 {
     (void)unused;

@@ -46,35 +46,38 @@
 struct sc_ticket;
 struct sc_context;
 
-/* Initialises this module. Called once, before any other function here. */
+/* Called once, before any other function here. */
 void sc_marks_start(void);
 
-/* Notes that an operation of this size was just issued, and records a mark if one is due.
- * `snapshotted`: the device reads all its sources from snapshots, so no thread of the host waits
- * for it, and it needs no mark before a kernel. */
+/* Called when an operation of this size was issued: records a mark (an event of the library's)
+ * after it, if one is due by size and time. `snapshotted`: the device reads all its sources from
+ * copies of the library's, so no thread waits for it, and it needs no mark before a kernel. */
 void sc_marks_issued(struct sc_stream_record *stream, size_t size_bytes, bool snapshotted,
                      uint64_t now_ticks);
 
-/* Notes an operation that was issued, and records a mark after it in any case: for a kernel, since
- * later work may wait for the host, and the host for the kernel, so a later mark may never occur.
- */
+/* Called when a kernel was issued that is tracked: records a mark (an event of the library's) after
+ * it in any case. Later work may wait for the host, and the host for the kernel, so a later mark
+ * may never occur. */
 void sc_marks_issued_alone(struct sc_stream_record *stream, uint64_t now_ticks);
 
-/* Notes that the operation of this number uses device memory alone. Its mark is needed only if
- * something conflicts with it. */
+/* Called when an operation was issued that uses device memory alone: keeps its number, and records
+ * no mark (an event of the library's). One is needed only if something conflicts with it, or before
+ * a signal, by which the host may learn of it. */
 void sc_marks_issued_on_device(struct sc_stream_record *stream, uint64_t number);
 
-/* Records a mark if operations need one before other work, which is about to follow on the stream.
- * Before work of the device, which hardly ever waits for the host, snapshotted operations need
- * none. Before a signal all operations need one, and before a signal of the legacy stream also
- * those of the blocking streams: the host may learn by the signal that they are done, and then only
- * a mark that comes before the signal can show that they were not. */
+/* Records a mark (an event of the library's) if operations need one before other work, which is
+ * about to follow on the stream. Before work of the device, which hardly ever waits for the host,
+ * operations whose source was copied first need none. Before a signal all operations need one, and
+ * before a signal of the legacy stream also those of the blocking streams: the host may learn by
+ * the signal that they are done, and then only a mark that comes before the signal can show that
+ * they were not. */
 enum sc_before { SC_BEFORE_DEVICE_WORK, SC_BEFORE_WORK, SC_BEFORE_SIGNAL };
 void sc_marks_before_work(struct sc_stream_record *stream, enum sc_before what);
 
-/* Called before work of the device on a simple stream. Returns false, having done nothing, if a
- * mark is needed before the work: only the slow way records it. Returns true if none is needed, and
- * notes operations without a mark as followed by other work. */
+/* Called before work of the device on a stream on which nothing rare goes on. Returns false, having
+ * done nothing, if a mark (an event of the library's) is needed before the work: only the usual way
+ * records it. Returns true if none is needed, and notes operations without a mark as followed by
+ * other work. */
 SC_INLINED bool sc_marks_before_simple_work(struct sc_stream_record *stream)
 {
     struct sc_stream_marks *marks = &stream->marks;
@@ -87,7 +90,8 @@ SC_INLINED bool sc_marks_before_simple_work(struct sc_stream_record *stream)
     return true;
 }
 
-/* Returns true if a mark comes after every operation of the simple stream on host memory. */
+/* Returns true if a mark (an event of the library's) comes after every operation of the stream on
+ * host memory. For streams on which nothing rare goes on. */
 SC_INLINED bool sc_marks_cover_simple(const struct sc_stream_record *stream)
 {
     const struct sc_stream_marks *marks = &stream->marks;
@@ -95,36 +99,37 @@ SC_INLINED bool sc_marks_cover_simple(const struct sc_stream_record *stream)
            atomic_load_explicit(&marks->marked, memory_order_relaxed);
 }
 
-/* Records a mark after the stream's operations, unless there is one. */
+/* Records a mark (an event of the library's) after the stream's operations, unless there is one. */
 void sc_marks_cover(struct sc_stream_record *stream);
 
-/* Notes that the stream is about to wait for an event: marks recorded after the wait may occur
- * late. */
+/* Called before the stream waits for an event: marks recorded after the wait may occur late, and
+ * the legacy stream must not wait for them. */
 static inline void sc_marks_note_wait(struct sc_stream_record *stream)
 {
     atomic_store(&stream->marks.awaits, true);
 }
 
 /* Notes the time of work on a per-thread default stream, on which only its own thread can record a
- * mark later. */
+ * mark (an event of the library's) later. */
 void sc_marks_note_tail_of_thread(struct sc_stream_record *stream);
 
-/* Notes work on the stream that gets no mark. Called before the driver's call and again after it,
- * since a wait of another thread may have begun in between. */
+/* Notes work on the stream that gets no mark (an event of the library's). Called before the
+ * driver's call and again after it, since a wait of another thread may have begun in between. */
 static inline void sc_marks_note_tail(struct sc_stream_record *stream)
 {
     if (stream->owner)
         sc_marks_note_tail_of_thread(stream);
 }
 
-/* Returns the time of the latest work on a per-thread default stream that no mark comes after; 0:
- * there is none. */
+/* Returns the time of the latest work on a per-thread default stream that no mark (an event of the
+ * library's) comes after; 0: there is none. */
 static inline uint64_t sc_marks_tail_ticks(const struct sc_stream_record *stream)
 {
     return atomic_load_explicit(&stream->marks.tail_ticks, memory_order_relaxed);
 }
 
-/* Returns true if the stream has marks that are not known to have occurred. */
+/* Returns true if the stream has marks (events of the library's) that are not known to have
+ * occurred. */
 static inline bool sc_marks_are_left_locked(const struct sc_stream_record *stream)
     SC_REQUIRES(stream->lock)
 {
@@ -132,19 +137,22 @@ static inline bool sc_marks_are_left_locked(const struct sc_stream_record *strea
     return stream->marks.count != 0;
 }
 
-/* Returns the event of the stream's latest mark; NULL: all marks have occurred. */
+/* Returns the event of the stream's latest mark, to wait for; NULL: all marks have occurred. */
 CUevent sc_marks_newest_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock);
 
-/* Records a mark if operations were issued after the last one. */
+/* Records a mark (an event of the library's) after the stream's work, if operations were issued
+ * after the last one. Does nothing if this thread cannot, as while the stream captures. */
 void sc_marks_add_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock);
-/* Records a mark on each of the context's streams that needs one; no lock may be held. */
+/* Records a mark (an event of the library's) on each of the context's streams that needs one,
+ * before other work of the context; no lock may be held. */
 void sc_marks_add_all(struct sc_context *context);
-/* Records such marks in the context and in its green contexts, before all of them wait for work
- * elsewhere: a later mark would come after that work. */
+/* Records a mark (an event of the library's) on each stream of the context, and of its green
+ * contexts, that needs one, before all of them wait for work elsewhere: a later mark would come
+ * after that work. */
 void sc_marks_add_family(struct sc_context *context);
 
-/* Asks the driver which of the stream's marks have occurred, and notes in the tracker that
- * operations before them are complete. */
+/* Asks the driver which of the stream's marks (events of the library's) have occurred: notes in the
+ * tracker that operations before them are complete, and removes the marks. */
 void sc_marks_poll_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock);
 
 /* Returns the context's marker stream, made if there is none: a blocking stream of the library's,
@@ -176,31 +184,32 @@ bool sc_marks_is_fenced(const struct sc_stream_record *stream);
  * work from now on, as the legacy stream's operations do. */
 void sc_marks_outlive_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock);
 
-/* Prepares the marks of the record for a new stream, which has none. A ring of marks that had grown
- * is kept. */
+/* Called when the record gets another stream: it has no marks (events of the library's) then. A
+ * longer ring that the former one has got is kept. */
 void sc_marks_renew_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock);
 
 /* Frees the events that were kept for a context which has ended. */
 void sc_marks_context_gone(struct sc_context *context);
 
-/* Drops the marks and the fence of a stream that nothing refers to any more. */
+/* Called for a destroyed stream that nothing refers to any more: drops its marks, and keeps their
+ * events for others. */
 void sc_marks_drop(struct sc_stream_record *stream);
 
-/* Drops the marks, whose events have ended with their context. */
+/* Called when the context has ended: drops the marks, whose events have ended with it. */
 static inline void sc_marks_void_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock)
 {
     SC_ASSERT_HELD(&stream->lock);
     stream->marks.count = 0;
 }
 
-/* Records a mark after the operation if there is none, and asks whether the operation is complete.
- * Returns false if it is not, or if that cannot be known now (the stream captures, or belongs to
- * another thread). */
+/* Records a mark (an event of the library's) after the operation if there is none, and asks whether
+ * the operation is complete. Returns false if it is not, or if that cannot be known now (the stream
+ * captures, or belongs to another thread). */
 bool sc_marks_show_complete(const struct sc_ticket *ticket);
 
-/* Returns true if no other work comes between the operation and its mark, so that the mark tells
- * how far the operation itself is. If other work does, the mark may not have occurred although the
- * operation is complete. */
+/* Returns true if no other work comes between the operation and its mark (an event of the
+ * library's), so that the mark tells how far the operation itself is. If other work does, the mark
+ * may not have occurred although the operation is complete. */
 bool sc_marks_stand_close(const struct sc_ticket *ticket);
 
 /* Asks the device again and again until the operation is complete; returns false if it is not by
@@ -208,11 +217,13 @@ bool sc_marks_stand_close(const struct sc_ticket *ticket);
  * lock is held during sleeps, so a signal handler may leave the function. */
 bool sc_marks_await(const struct sc_ticket *ticket, uint64_t deadline_ns);
 
-/* Returns true if a mark shows that operation `ticket` is incomplete. The mark must come after that
- * operation and not after operation `last`, and before signals that come after the operation. */
+/* Returns true if a mark (an event of the library's) shows that operation `ticket` is incomplete,
+ * and that the host was not told otherwise. The mark must come after that operation and not after
+ * operation `last`, and before signals, by which the host may learn of the operation's end. */
 bool sc_marks_show_incomplete(const struct sc_ticket *ticket, uint64_t last);
 
-/* Makes later work on `stream` wait for the operation. Returns false if that is impossible. */
+/* Makes later work on `stream` wait for the operation, by the event of a mark after it (mode=fix).
+ * Returns false if that is impossible: the mark cannot be recorded, or the wait might never end. */
 bool sc_marks_order_after(struct sc_stream_record *stream, const struct sc_ticket *ticket);
 
 /* Makes later work wait for the operation (sc_marks_order_after) by a function of the caller's,

@@ -6,9 +6,9 @@
 #include "interpose/base/instructions.h"
 #include "interpose/base/spare_stack.h"
 
-/* Functions of libc that wait for no thread, except within an allocator or a stream of stdio. They
- * are found by their names in the linker's table, and not called here. Of C++ there are delete, and
- * notify of a condition. */
+/* Functions that host functions may call without waiting for the program's threads: of libc, except
+ * for waits within an allocator or a stream of stdio, and of C++ (delete, notify of a condition).
+ * They are found by their names in the linker's table, and not called here. */
 #define FUNCTIONS(X)                                                                               \
     X(nanosleep, SLEEPS)                                                                           \
     X(clock_nanosleep, SLEEPS)                                                                     \
@@ -90,7 +90,7 @@ static enum manner manner_of(uintptr_t function)
 
 /* ---- code ---- */
 
-/* The search through one function's code. */
+/* The walk through one function's code: how far it has come, and the bytes that it is at. */
 struct walk {
     unsigned steps, forks;
     uintptr_t from; /* the code that was read last */
@@ -98,7 +98,8 @@ struct walk {
     unsigned char code[CODE_BYTES];
 };
 
-/* Reads code from `pc` to the end of the page, and further if the next page can be read. */
+/* Reads code from `pc` to the end of the page. If an instruction may go on in the next page, reads
+ * that as well, which need not be mapped. */
 static void read_code(struct walk *walk, uintptr_t pc)
 {
     size_t first = PAGE_BYTES - pc % PAGE_BYTES;
@@ -110,7 +111,8 @@ static void read_code(struct walk *walk, uintptr_t pc)
         walk->size_bytes = CODE_BYTES;
 }
 
-/* Returns the instruction at `pc`. The code is copied in portions. */
+/* Reads the instruction at `pc`: its length, and where it leads. The code is copied in portions, by
+ * system calls, since a bad address must not fault. */
 static struct sc_instruction instruction_at(struct walk *walk, uintptr_t pc)
 {
     enum { AHEAD_BYTES = 16 };
@@ -138,9 +140,9 @@ struct way {
 
 static enum end follow_path(struct walk *walk, struct way way);
 
-/* Notes how the instruction changes what is known of the result register and of the last
- * comparison. */
-static void note_effect(struct way *way, const struct sc_instruction *read)
+/* Keeps what is known of the result register and of the last comparison up to date: by these it is
+ * known which way a branch goes that follows a sleep. */
+static void note_result_and_comparison(struct way *way, const struct sc_instruction *read)
 {
     enum { SMALL = 127 }; /* of such a number a byte, and its sign, are the number as well */
     bool is_small = way->knows_result && way->result >= 0 && way->result <= SMALL;
@@ -155,7 +157,8 @@ static void note_effect(struct way *way, const struct sc_instruction *read)
     }
 }
 
-/* Returns to the caller on the path. Returns false if the function that was asked about returns. */
+/* Follows a return instruction to the caller on this path. Returns false if the host function
+ * itself returns. */
 static bool return_to_caller(struct way *way)
 {
     if (way->depth == 0)
@@ -165,8 +168,9 @@ static bool return_to_caller(struct way *way)
     return true;
 }
 
-/* Enters a called function. Returns false if calls are nested too deep. */
-static bool enter_call(struct way *way, uintptr_t back)
+/* Keeps where a called function returns to. Returns false if calls are nested too deep to be
+ * followed. */
+static bool push_return(struct way *way, uintptr_t back)
 {
     if (way->depth == CALLS_MAX)
         return false;
@@ -174,7 +178,8 @@ static bool enter_call(struct way *way, uintptr_t back)
     return true;
 }
 
-/* Notes what is known after a call of a function of libc. */
+/* Notes what is known behind a call of a function of libc: a sleep returns 0, so that a loop over
+ * interrupted sleeps ends. Nothing is known of other results. */
 static void note_call_of_libc(struct way *way, enum manner manner)
 {
     way->has_slept |= manner == SLEEPS;
@@ -183,8 +188,8 @@ static void note_call_of_libc(struct way *way, enum manner manner)
     way->result = 0;
 }
 
-/* Returns where a jump or call goes; through a pointer, where the pointer leads now. Returns 0 if
- * it is not known. */
+/* Returns where a jump or call goes; through a pointer, where the pointer leads now (the loader
+ * binds calls so). 0: it is not known. */
 static uintptr_t target_of(const struct sc_instruction *read)
 {
     uintptr_t target = 0;
@@ -193,8 +198,9 @@ static uintptr_t target_of(const struct sc_instruction *read)
     return sc_peek_anyhow(&target, read->target, sizeof target) ? target : 0;
 }
 
-/* Follows a call or jump. Returns true if the path goes on; else `end` says how it ends. A pointer
- * to a function of the program's may lead to another function later, so that function may wait. */
+/* Follows a call or jump, into a function of the program or past one of libc. Returns true if the
+ * path goes on; else `end` says how it ends. A pointer to a function of the program's may lead
+ * elsewhere later, so it may wait. */
 static bool follow_call_or_jump(struct way *way, const struct sc_instruction *read, enum end *end)
 {
     uintptr_t target = target_of(read);
@@ -209,13 +215,14 @@ static bool follow_call_or_jump(struct way *way, const struct sc_instruction *re
         *end = RETURNS;
         return is_call || return_to_caller(way);
     }
-    if (is_call && !enter_call(way, way->pc + read->length))
+    if (is_call && !push_return(way, way->pc + read->length))
         return false;
     way->pc = target;
     return true;
 }
 
-/* Returns 1 if the branch is taken, 0 if not, or -1 if that is not known. */
+/* Returns 1 if the branch is certain to be taken on this path, 0 if certainly not, -1 if that is
+ * not known. */
 static int branch_taken(const struct way *way, enum sc_instruction_condition condition)
 {
     switch (condition) {
@@ -230,8 +237,9 @@ static int branch_taken(const struct way *way, enum sc_instruction_condition con
     }
 }
 
-/* Follows both ways of a branch. A branch after a sleep, by which the function may return either
- * way, may be a poll: the function may wait. Of two ends the worse one counts. */
+/* Follows both ways of a branch that is not known; of two ends the worse one counts. A branch after
+ * a sleep with two ways to return may be a poll: the function may look again whether the program
+ * has done something. */
 static enum end follow_both(struct walk *walk, const struct way *way, uintptr_t target)
 {
     struct way other = *way;
@@ -245,7 +253,9 @@ static enum end follow_both(struct walk *walk, const struct way *way, uintptr_t 
     return end > others ? end : others;
 }
 
-/* Follows the path to its end. Returns the worst end of all paths that branch off. */
+/* Follows the path through the code, instruction by instruction. Returns how it ends, or the worst
+ * end of those that branch off. Unknown instructions, and more than STEPS_MAX steps (a loop), count
+ * as a wait. */
 static enum end follow_path(struct walk *walk, struct way way)
 {
     enum end end;
@@ -253,7 +263,7 @@ static enum end follow_path(struct walk *walk, struct way way)
         struct sc_instruction read = instruction_at(walk, way.pc);
         switch (read.way) {
         case SC_WAY_ON:
-            note_effect(&way, &read);
+            note_result_and_comparison(&way, &read);
             way.pc += read.length;
             break;
         case SC_WAY_CALL:
@@ -281,11 +291,12 @@ static enum end follow_path(struct walk *walk, struct way way)
     return MAY_WAIT;
 }
 
-struct question {
+struct question { /* for answer_question, perhaps on another stack */
     uintptr_t function;
     bool is_plain;
 };
 
+/* Walks through the function's code, and stores whether each path returns without a wait. */
 static void answer_question(void *argument)
 {
     struct question *question = argument;
@@ -293,8 +304,8 @@ static void answer_question(void *argument)
     question->is_plain = follow_path(&walk, (struct way){.pc = question->function}) == RETURNS;
 }
 
-/* Is there nothing in the function's code that can wait for the program? To walk through the code
- * needs room on the stack. */
+/* Does the function's code show that it can wait for nobody (plain)? The walk needs more stack than
+ * a thread of the driver's may have, so it takes a spare one. 0 is no function. */
 bool sc_plain_functions_is_one(uintptr_t function)
 {
     struct question question = {.function = function};

@@ -26,7 +26,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Returns true if the function with this address is plain; false for 0. */
+/* Returns true if the function with this address is plain: its machine code shows that it can wait
+ * for nobody. False for 0, and if the code does not show it. */
 bool sc_plain_functions_is_one(uintptr_t function);
 
 #endif

@@ -19,17 +19,20 @@
 
 struct sc_stream_record;
 
-/* Does one of these ties (enum sc_ties) bind the stream's next call? */
+/* Returns true if the stream's next call may come after something besides the stream's own work,
+ * which one of these ties (enum sc_ties) says. Asked first without a lock, since hardly any call is
+ * tied. */
 SC_INLINED bool sc_streams_is_tied(const struct sc_stream_record *stream, unsigned ties)
 {
     return sc_unlikely(sc_stream_front_has_ties(stream->front, ties)) &&
            sc_track_is_tied(&sc_track, stream->id, ties);
 }
 
-/* Returns the stream's record if nothing rare goes on in the process (`least`: enum sc_simplicity
- * says what counts as rare) and none of these ties (enum sc_ties) binds the stream. NULL: the
- * caller has to take the slow way (sc_streams_find). Only one place of the hash table is looked at,
- * where another stream's record may be; so the record's own handle is compared. */
+/* Returns the stream's record for a call that does nothing but work on its own stream. NULL: the
+ * caller has to take the usual way (sc_streams_find), since something rare goes on in the process
+ * (`least`: enum sc_simplicity) or one of these ties (enum sc_ties) binds the stream. Only one
+ * place of the table is looked at, where another stream's record may be; so the record's own handle
+ * is compared. */
 SC_INLINED struct sc_stream_record *sc_streams_find_simple(enum sc_simplicity least,
                                                            CUstream handle, unsigned ties)
 {
@@ -44,19 +47,21 @@ SC_INLINED struct sc_stream_record *sc_streams_find_simple(enum sc_simplicity le
                : NULL;
 }
 
-/* Is it the handle of a stream that was created, and of no default stream? */
+/* Returns true if the handle is that of a stream which was created. The numbers up to
+ * CU_STREAM_PER_THREAD name the default streams. */
 SC_INLINED bool sc_streams_has_handle(CUstream handle)
 {
     return sc_likely((uintptr_t)handle > (uintptr_t)CU_STREAM_PER_THREAD);
 }
 
-/* Finds the legacy stream, if it is simple in that sense. It has no handle of its own, so it is
- * found by the current context. NULL also if the handle names another stream. */
+/* Does for the legacy stream what sc_streams_find_simple does for others. It has no handle of its
+ * own, so it is found by the current context. NULL also if the handle names another stream. */
 struct sc_stream_record *sc_streams_find_simple_legacy(enum sc_simplicity least, CUstream handle,
                                                        bool per_thread, unsigned ties);
 
-/* Finds the stream of any handle, the legacy stream's included, if it is simple in that sense.
- * `per_thread`: the call is a _ptsz variant. */
+/* Does what sc_streams_find_simple does, for any handle, the legacy stream's included.
+ * `per_thread`: the call is a _ptsz variant, in which 0 is the thread's default stream; that is
+ * never simple. */
 SC_INLINED struct sc_stream_record *sc_streams_find_any_simple(enum sc_simplicity least,
                                                                CUstream handle, bool per_thread,
                                                                unsigned ties)

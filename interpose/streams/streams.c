@@ -43,13 +43,15 @@ static __thread struct sc_stream_record *own_streams;
 
 static _Atomic uint32_t highest_id;
 
-/* Does the calling thread hold the lock? The C library notes who does. */
+/* Does the calling thread hold the lock? glibc's mutex notes its owner, so no lock is needed to
+ * ask, and a signal handler may. */
 static bool is_held_here(const pthread_mutex_t *lock)
 {
     return lock->__data.__owner == sc_thread_id();
 }
 
-/* Does the calling thread hold any lock of this module? For assertions, and for signal handlers. */
+/* Does the calling thread hold any lock of this module? Asked in assertions, and in a signal
+ * handler, which would wait for its own thread. */
 bool sc_streams_are_locked_here(void)
 {
     uint32_t count = atomic_load(&highest_id);
@@ -61,13 +63,15 @@ bool sc_streams_are_locked_here(void)
     return locked;
 }
 
+/* Notes whether the record's handle names this stream no more. */
 static void set_gone(struct sc_stream_record *stream, bool gone)
 {
     SC_LOCKED(&stream->lock);
     stream->gone = gone;
 }
 
-/* Appends the stream to the list of destroyed streams whose work may still run. */
+/* Appends the stream to the list of destroyed streams whose work may still run, so that its marks
+ * (events behind its work) are asked about at some time. */
 static void append_gone_locked(struct sc_stream_record *stream) SC_REQUIRES(registry_lock)
 {
     SC_ASSERT_HELD(&registry_lock);
@@ -78,8 +82,9 @@ static void append_gone_locked(struct sc_stream_record *stream) SC_REQUIRES(regi
     last_gone = stream;
 }
 
-/* Releases the id of a destroyed stream, and lists its record, so that its marks are checked. In
- * this order, since a listed record may be given to another stream. */
+/* Called when a stream was destroyed: releases its id in the tracker, and lists its record, so that
+ * the end of its work is still seen. In this order, since a listed record may be given to another
+ * stream. */
 static void remove_stream(struct sc_stream_record *stream)
 {
     SC_TRACE("record-remove stream", stream->id);
@@ -90,8 +95,9 @@ static void remove_stream(struct sc_stream_record *stream)
     stream->is_listed = true;
 }
 
-/* Removes a thread's default streams at its end. In a forked child, where wrappers are inactive, no
- * lock may be taken. */
+/* Called at the end of a thread (a destructor of thread_exit_key): removes the thread's default
+ * streams, which nobody can name any more. In a forked child, where wrappers are inactive, no lock
+ * may be taken. */
 static void forget_thread_streams(void *argument)
 {
     struct sc_stream_record **first = argument;
@@ -104,7 +110,8 @@ static void forget_thread_streams(void *argument)
     *first = NULL;
 }
 
-/* Removes the thread's default streams in contexts that have ended. */
+/* Removes this thread's default streams in contexts that have ended. Only the thread itself may
+ * change its list, so it does so when it uses a new one. */
 static void forget_dead_streams(void)
 {
     struct sc_stream_record **link = &own_streams;
@@ -125,7 +132,8 @@ int sc_streams_init(void)
     return sc_handles_init(&sc_streams_by_handle) || sc_handles_init(&by_id) ? -ENOMEM : 0;
 }
 
-/* Frees the record for another stream. */
+/* Keeps the record for another stream. Its memory is never freed, since a thread may still point to
+ * it. */
 static void free_record_locked(struct sc_stream_record *stream) SC_REQUIRES(registry_lock)
 {
     SC_ASSERT_HELD(&registry_lock);
@@ -134,9 +142,9 @@ static void free_record_locked(struct sc_stream_record *stream) SC_REQUIRES(regi
     spare_records = stream;
 }
 
-/* Returns an unused record, or a new one, or NULL if there is no memory. A record's lock is
- * initialised only once: a thread that has found the record by its former id may still take the
- * lock, and then sees another id. */
+/* Returns an unused record, or a new one; NULL: no memory. A record's lock is initialised only
+ * once: a thread that has found the record by its former id may still take it, and then sees
+ * another id. */
 static struct sc_stream_record *take_record_locked(void) SC_REQUIRES(registry_lock)
 {
     SC_ASSERT_HELD(&registry_lock);
@@ -153,18 +161,18 @@ static struct sc_stream_record *take_record_locked(void) SC_REQUIRES(registry_lo
 
 /* ---- the streams of a context ---- */
 
-/* Returns the context whose list has the streams: green contexts come and go within their primary
- * one. */
-static struct sc_context *base_of(struct sc_context *context)
+/* Returns the context whose list has the context's streams: for a green context (part of a device)
+ * its primary one, since green ones come and go. */
+static struct sc_context *listing_context(struct sc_context *context)
 {
     return context->primary ? context->primary : context;
 }
 
-/* Adds the stream to its context's list. */
+/* Adds the stream to its context's list, for walks over all streams of a context. */
 static void link_locked(struct sc_stream_record *stream) SC_REQUIRES(registry_lock)
 {
     SC_ASSERT_HELD(&registry_lock);
-    struct sc_stream_record **first = &base_of(stream->context)->streams;
+    struct sc_stream_record **first = &listing_context(stream->context)->streams;
     stream->next_of_context = *first;
     stream->link_of_context = first;
     if (*first)
@@ -174,7 +182,7 @@ static void link_locked(struct sc_stream_record *stream) SC_REQUIRES(registry_lo
     SC_ASSERT(*stream->link_of_context == stream);
 }
 
-/* Removes the stream from its context's list. */
+/* Removes the stream from its context's list, if it is there. */
 static void unlink_locked(struct sc_stream_record *stream) SC_REQUIRES(registry_lock)
 {
     SC_ASSERT_HELD(&registry_lock);
@@ -188,8 +196,8 @@ static void unlink_locked(struct sc_stream_record *stream) SC_REQUIRES(registry_
 }
 
 /* Frees the record that had this id before. The tracker gives an id again only if nothing refers to
- * it, so its marks will not be asked about. If a thread is asking at this moment, the record is not
- * used again, rather than to wait for that thread. */
+ * it, so nobody asks about its marks (events) any more. If a thread has the record's lock at this
+ * moment, the record is leaked: to wait for it could be for ever. */
 static void recycle_former_record_locked(uint32_t id) SC_REQUIRES(registry_lock)
 {
     SC_ASSERT_HELD(&registry_lock);
@@ -208,8 +216,7 @@ static void recycle_former_record_locked(uint32_t id) SC_REQUIRES(registry_lock)
 
 /* ---- streams that are gone ---- */
 
-/* Takes the first of the destroyed streams, to check whether its work is done. Returns NULL if
- * there is none. */
+/* Takes the destroyed stream off the list that was checked longest ago; NULL: there is none. */
 static struct sc_stream_record *take_gone(void)
 {
     SC_LOCKED(&registry_lock);
@@ -219,8 +226,8 @@ static struct sc_stream_record *take_gone(void)
     return stream;
 }
 
-/* Has the stream marks that may still occur? False also if they are void, or if the record is
- * another stream's by now. */
+/* Has the destroyed stream marks (events behind its work) that may still occur? Not if the events
+ * have ended with the context, or the record is another stream's by now. */
 static bool has_marks_locked(const struct sc_stream_record *stream) SC_REQUIRES(stream->lock)
 {
     SC_ASSERT_HELD(&stream->lock);
@@ -228,7 +235,7 @@ static bool has_marks_locked(const struct sc_stream_record *stream) SC_REQUIRES(
            sc_marks_are_left_locked(stream);
 }
 
-/* Are all marks of the stream known to have occurred? */
+/* Asks the driver: has all work of the destroyed stream that a mark comes after ended? */
 static bool marks_are_spent_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock)
 {
     SC_ASSERT_HELD(&stream->lock);
@@ -238,7 +245,8 @@ static bool marks_are_spent_locked(struct sc_stream_record *stream) SC_REQUIRES(
     return !sc_marks_are_left_locked(stream);
 }
 
-/* Is the record needed no more? Detours still need that of a per-thread stream. */
+/* Can the record be given to another stream? Only if all work is known complete, and no later
+ * lookup needs it. The record of a thread's default stream, and of a legacy stream, stays. */
 static bool is_superfluous_locked(const struct sc_stream_record *stream) SC_REQUIRES(registry_lock)
 {
     SC_ASSERT_HELD(&registry_lock);
@@ -250,7 +258,8 @@ static bool is_superfluous_locked(const struct sc_stream_record *stream) SC_REQU
     return sc_track_is_complete(&sc_track, &last);
 }
 
-/* Lists the stream again if it has marks left; else frees its record if it is needed no more. */
+/* Lists the destroyed stream again if events behind its work have still to occur (`spent` false).
+ * Else frees its record, unless something may still ask for it. */
 static void put_or_recycle_locked(struct sc_stream_record *stream, bool spent)
     SC_REQUIRES(registry_lock)
 {
@@ -268,8 +277,8 @@ static void put_or_recycle_locked(struct sc_stream_record *stream, bool spent)
     }
 }
 
-/* Have all marks of the destroyed stream occurred? False also if another thread holds the lock,
- * perhaps in a call that blocks. */
+/* Has all work of the destroyed stream ended, as far as events show? False also if another thread
+ * has the lock, perhaps in a call that blocks: it is asked again at another time. */
 static bool are_marks_spent(struct sc_stream_record *stream)
 {
     if (pthread_mutex_trylock(&stream->lock) != 0)
@@ -279,10 +288,10 @@ static bool are_marks_spent(struct sc_stream_record *stream)
     return spent;
 }
 
-/* Asks about the marks of a destroyed stream. The registry's lock must not be waited for with a
- * stream's lock held, since the locks are taken in the other order where a record is given to a
- * stream. So the marks are checked again under both locks: the stream may have got one in between.
- */
+/* Asks about a destroyed stream's work, and frees its record if that is done. The registry's lock
+ * must not be waited for with a stream's lock held: where a record is given to a stream the two are
+ * taken in the other order. So the marks are looked at again under both locks, as the stream may
+ * have got one in between. */
 static void poll_gone_stream(struct sc_stream_record *stream) SC_UNFOLLOWED
 {
     bool spent = are_marks_spent(stream);
@@ -294,7 +303,8 @@ static void poll_gone_stream(struct sc_stream_record *stream) SC_UNFOLLOWED
     pthread_mutex_unlock(&registry_lock);
 }
 
-/* Checks a few of the destroyed streams. The record of one whose work is done is freed. */
+/* Called when a stream comes or goes: checks POLLED_GONE destroyed streams, and frees the records
+ * of those whose work is done. So records and events come back even if nobody asks about them. */
 static void poll_gone(void)
 {
     for (int i = 0; i < POLLED_GONE; i++) {
@@ -307,8 +317,9 @@ static void poll_gone(void)
 
 /* ---- streams that come ---- */
 
-/* Fills in the record for a new stream, except its lock and its lists, which other threads may be
- * using. */
+/* Fills in the record for a new stream. Its lock and its links in lists stay, since other threads
+ * may be using them. While the legacy stream owes a wait (it cannot make one during a capture), a
+ * new blocking stream owes it as well. */
 static void fill_record(struct sc_stream_record *stream, uint32_t id, CUstream handle,
                         enum sc_stream_kind kind, struct sc_context *context)
 {
@@ -330,7 +341,8 @@ static void fill_record(struct sc_stream_record *stream, uint32_t id, CUstream h
     sc_marks_renew_locked(stream);
 }
 
-/* Makes a record for a stream that has none. Returns NULL if there is no memory. */
+/* Makes a record for a stream that has none, with an id of the tracker's. Returns NULL if there is
+ * no memory. */
 static struct sc_stream_record *add_record_locked(CUstream handle, enum sc_stream_kind kind,
                                                   struct sc_context *context)
     SC_REQUIRES(registry_lock)
@@ -355,8 +367,9 @@ static struct sc_stream_record *add_record_locked(CUstream handle, enum sc_strea
     return NULL;
 }
 
-/* Makes the wait for a detour that the stream owes, before the stream is used. */
-static struct sc_stream_record *pay_before_use(struct sc_stream_record *stream)
+/* Returns the stream, after the wait that it owes: while it captured, it could not wait for an
+ * operation of the legacy stream that the library has made on a private stream. */
+static struct sc_stream_record *pay_owed_wait(struct sc_stream_record *stream)
 {
     if (sc_unlikely(atomic_load_explicit(&stream->owes_wait, memory_order_acquire)))
         sc_detours_pay(stream);
@@ -376,7 +389,8 @@ struct sc_stream_record *sc_streams_add_legacy(struct sc_context *context)
 }
 
 /* Returns the calling thread's default stream in the current context; makes its record at its first
- * use. */
+ * use. NULL: there is no context, or no memory. The list of a thread's streams is short and its
+ * own, so no lock is needed to look there. */
 static struct sc_stream_record *find_per_thread(void)
 {
     struct sc_context *context = sc_contexts_current();
@@ -384,7 +398,7 @@ static struct sc_stream_record *find_per_thread(void)
         return NULL;
     for (struct sc_stream_record *known = own_streams; known; known = known->next_owned)
         if (known->context == context)
-            return pay_before_use(known);
+            return pay_owed_wait(known);
     forget_dead_streams();
     pthread_mutex_lock(&registry_lock);
     struct sc_stream_record *stream =
@@ -396,11 +410,12 @@ static struct sc_stream_record *find_per_thread(void)
     own_streams = stream;
     pthread_setspecific(thread_exit_key, &own_streams);
     poll_gone();
-    return pay_before_use(stream);
+    return pay_owed_wait(stream);
 }
 
-/* Makes a record for a stream that was not known. A stream that captures is not asked about: to ask
- * for its flags would invalidate its capture. */
+/* Makes a record for a stream that was not known, by what the driver says of it. NULL: it does not
+ * exist, there is no memory, or it captures: to ask for its flags would break its capture. Another
+ * thread may have made the record meanwhile. */
 static struct sc_stream_record *learn_stream(CUstream handle)
 {
     unsigned flags = 0;
@@ -423,7 +438,7 @@ static struct sc_stream_record *learn_stream(CUstream handle)
         stream = NULL;
     pthread_mutex_unlock(&registry_lock);
     poll_gone();
-    return stream ? pay_before_use(stream) : NULL;
+    return stream ? pay_owed_wait(stream) : NULL;
 }
 
 static struct sc_stream_record *relearn_stream(struct sc_stream_record *former, CUstream handle);
@@ -435,7 +450,8 @@ struct sc_stream_record *sc_streams_find_known(CUstream handle)
     return stream && !stream->gone ? stream : NULL;
 }
 
-/* Finds a default stream, or a stream that sc_handles_get_at_once did not find. */
+/* Finds a default stream, which is not in the table, or one that the quick look has missed. A
+ * handle whose stream is gone names another one by now. */
 static __attribute__((noinline)) struct sc_stream_record *find_less_common(CUstream handle,
                                                                            bool per_thread)
 {
@@ -452,8 +468,9 @@ static __attribute__((noinline)) struct sc_stream_record *find_less_common(CUstr
     return stream ? relearn_stream(stream, handle) : learn_stream(handle);
 }
 
-/* Makes the record at the stream's first use. Default streams are not in the table. Returns NULL if
- * there is no memory. */
+/* Returns the record of the stream that a call names; most are found by one look into the table.
+ * Makes the record at the stream's first use. NULL: no context, no memory, or a stream that
+ * captures and is not known. */
 struct sc_stream_record *sc_streams_find(CUstream handle, bool per_thread)
 {
     uint64_t value;
@@ -482,8 +499,10 @@ struct sc_stream_record *sc_streams_of_id(uint32_t id)
     return sc_handle_pointer(sc_handles_get(&by_id, id));
 }
 
-/* Removes the handle before the driver destroys the stream, since the driver may give the same
- * handle to another thread's cuStreamCreate at once. */
+/* Called before the driver destroys the stream: takes its handle out of the table, since the driver
+ * may give it to another thread's cuStreamCreate at once. Records a last mark (an event behind its
+ * work) while the stream can be named. Where captures are repaired, the library's own marker stream
+ * waits for that work as well, as the legacy stream does. Returns the record; NULL: it has none. */
 struct sc_stream_record *sc_streams_destroying(CUstream handle)
 {
     if (!handle)
@@ -503,7 +522,7 @@ struct sc_stream_record *sc_streams_destroying(CUstream handle)
     return stream;
 }
 
-/* Enters the handle again: the driver has refused to destroy the stream. */
+/* Called when the driver has refused to destroy the stream: its handle names it again. */
 void sc_streams_not_destroyed(struct sc_stream_record *stream)
 {
     set_gone(stream, false);
@@ -511,8 +530,8 @@ void sc_streams_not_destroyed(struct sc_stream_record *stream)
     sc_handles_put(&sc_streams_by_handle, (uintptr_t)stream->handle, (uintptr_t)stream);
 }
 
-/* The record stays for the stream's marks: until they are complete, or until the tracker recycles
- * the id. */
+/* Called when the driver has destroyed the stream. The record stays until its work is seen to be
+ * done, or until the tracker gives the id to another stream. */
 void sc_streams_destroyed(struct sc_stream_record *stream)
 {
     remove_stream(stream);
@@ -527,7 +546,8 @@ struct walk {
     struct sc_stream_record **streams;
 };
 
-/* Is the stream one of those that the walk visits? */
+/* Is the stream one of those that the walk visits? A thread's default stream is, even if the thread
+ * has ended: its work may still run, and it is never destroyed by a call. */
 static bool is_walked(const struct walk *walk, const struct sc_stream_record *stream)
 {
     if (walk->is_whole)
@@ -535,12 +555,13 @@ static bool is_walked(const struct walk *walk, const struct sc_stream_record *st
     return stream->context == walk->context && (!stream->gone || stream->owner);
 }
 
-/* Stores the streams as far as there is room. Returns how many there are. */
+/* Stores the context's streams as far as there is room. Returns how many there are, so that the
+ * caller can make room. */
 static unsigned collect_locked(const struct walk *walk) SC_REQUIRES(registry_lock)
 {
     SC_ASSERT_HELD(&registry_lock);
     unsigned count = 0;
-    for (struct sc_stream_record *stream = base_of(walk->context)->streams; stream;
+    for (struct sc_stream_record *stream = listing_context(walk->context)->streams; stream;
          stream = stream->next_of_context) {
         if (!is_walked(walk, stream))
             continue;
@@ -552,7 +573,8 @@ static unsigned collect_locked(const struct walk *walk) SC_REQUIRES(registry_loc
     return count;
 }
 
-/* Lists the context's streams, in pages that the caller unmaps; none if there is no memory. */
+/* Lists the context's streams, in pages that the caller unmaps; none if there is no memory. Counted
+ * and listed under one lock, so that none comes in between. */
 static struct walk collect_streams(struct sc_context *context, bool is_whole)
 {
     struct walk walk = {.context = context, .is_whole = is_whole};
@@ -566,8 +588,8 @@ static struct walk collect_streams(struct sc_context *context, bool is_whole)
     return walk;
 }
 
-/* Calls `visit` for all streams of the context, with `is_whole` also for those of its green
- * contexts. They are collected first, since a visit may take the lock. */
+/* Calls `visit` for the streams of the context; with `is_whole` also for destroyed ones, and those
+ * of its green contexts. They are listed first, since a visit may take the registry's lock. */
 static void visit_streams(struct sc_context *context, bool is_whole, sc_visit_stream *visit,
                           void *argument)
 {
@@ -587,8 +609,8 @@ void sc_streams_each_ever(struct sc_context *context, sc_visit_stream *visit, vo
     visit_streams(context, /*is_whole=*/true, visit, argument);
 }
 
-/* Removes the handle if it still names this stream. Returns whether it did: of several threads only
- * one does. */
+/* Removes the handle if it still names this stream. Returns whether it did: if several threads find
+ * that the stream is gone, one of them ends it. */
 static bool remove_name(struct sc_stream_record *stream, CUstream handle)
 {
     SC_LOCKED(&registry_lock);
@@ -599,7 +621,9 @@ static bool remove_name(struct sc_stream_record *stream, CUstream handle)
     return taken;
 }
 
-/* Removes a stream that has ended with its context, or that was destroyed without a wrapper. */
+/* Ends the record of a stream that has ended with its context, or that was destroyed without a
+ * wrapper's notice. A thread's default stream is removed by its own thread, and a legacy stream
+ * stays with its context's record. */
 static void bury_stream(struct sc_stream_record *stream)
 {
     set_gone(stream, true);
@@ -608,8 +632,8 @@ static void bury_stream(struct sc_stream_record *stream)
         remove_stream(stream);
 }
 
-/* Notes that the handle names a new stream. If several threads find this at the same time, one of
- * them removes the former stream. */
+/* Called when the handle of a destroyed stream is used: it names a new stream, for which a record
+ * is made. The former stream's record is ended, by one of the threads that find this. */
 static struct sc_stream_record *relearn_stream(struct sc_stream_record *former, CUstream handle)
 {
     if (remove_name(former, handle))
@@ -617,6 +641,8 @@ static struct sc_stream_record *relearn_stream(struct sc_stream_record *former, 
     return learn_stream(handle);
 }
 
+/* Called from within the driver when the handle's stream has gone without a wrapper: takes no lock.
+ * The next use of the handle finds out what it names. */
 void sc_streams_renamed(CUstream handle)
 {
     struct sc_stream_record *former = sc_streams_find_known(handle);
@@ -624,8 +650,9 @@ void sc_streams_renamed(CUstream handle)
         former->gone = true;
 }
 
-/* Makes the record of a new stream. If the handle is known, its former stream was destroyed without
- * a wrapper. */
+/* Called when the program has created a stream: makes its record, with the call that did so
+ * (`origin`). If the handle is known, its former stream was destroyed without a wrapper's
+ * notice. */
 void sc_streams_created(CUstream handle, uint32_t origin)
 {
     struct sc_stream_record *former =
@@ -637,8 +664,9 @@ void sc_streams_created(CUstream handle, uint32_t origin)
         SC_TRACKED(sc_order_set_origin(track.order, stream->id, origin));
 }
 
-/* Removes a stream of a context that has ended. */
-static void bury_one(void *events_are_dead, struct sc_stream_record *stream)
+/* For the walk over streams of a context that has ended: removes one. If the events have ended,
+ * too, its marks are dropped. */
+static void bury_for_context(void *events_are_dead, struct sc_stream_record *stream)
 {
     if (events_are_dead) {
         SC_LOCKED(&stream->lock);
@@ -649,5 +677,5 @@ static void bury_one(void *events_are_dead, struct sc_stream_record *stream)
 
 void sc_streams_forget_of(struct sc_context *context, bool events_are_dead)
 {
-    sc_streams_each(context, bury_one, events_are_dead ? context : NULL);
+    sc_streams_each(context, bury_for_context, events_are_dead ? context : NULL);
 }

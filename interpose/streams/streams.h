@@ -85,6 +85,8 @@ struct sc_stream_marks {
     struct sc_mark few[SC_MARKS_FEW];
 };
 
+/* What the library knows of one stream of the driver's. Never freed; used again for other streams.
+ */
 struct sc_stream_record {
     pthread_mutex_t lock;
     /* For streams.c's lists of destroyed streams, whose records may be used again. */
@@ -121,15 +123,15 @@ _Static_assert(sizeof(struct sc_stream_record) <= 2048, "as many as a page can h
 /* Returns 0 or -ENOMEM. */
 int sc_streams_init(void);
 
-/* Returns the record of the stream that a call names. `per_thread`: the call is a _ptsz or _ptds
- * variant. NULL: there is no current context, no memory, or the stream captures and has no record.
- */
+/* Returns the record of the stream that a call names, made at its first use. `per_thread`: the call
+ * is a _ptsz or _ptds variant, in which 0 is the thread's default stream. NULL: there is no current
+ * context, no memory, or the stream captures and has no record. */
 struct sc_stream_record *sc_streams_find(CUstream handle, bool per_thread);
 
 extern struct sc_handles sc_streams_by_handle; /* CUstream -> struct sc_stream_record * */
 
-/* Returns true if a capture is open on the stream. Cheap, and always false in a process that never
- * captured. */
+/* Returns true if a capture is open on the stream, or blocks it. A load in a process that never
+ * captured; else the driver is asked once for each beginning or end of a capture. */
 static inline bool sc_streams_is_capturing(struct sc_stream_record *stream)
 {
     return sc_capturing_seen() && sc_capturing_is_on(&stream->capturing, stream->handle);
@@ -141,24 +143,25 @@ static inline uintptr_t sc_streams_graph(struct sc_stream_record *stream)
     return sc_capturing_graph(&stream->capturing, stream->handle);
 }
 
-/* Returns true if the legacy stream itself belongs to a capture, which only that of a green context
- * can; that of another context is merely blocked by captures. Pre: the stream's context is current,
- * and the stream counts as capturing. */
+/* For a legacy stream that counts as capturing: returns true if it belongs to a capture itself,
+ * which only that of a green context can. Captures of blocking streams merely forbid its use. Pre:
+ * the stream's context is current. */
 bool sc_streams_is_captured_legacy(struct sc_stream_record *stream);
 
-/* Returns true if work on the stream becomes a node of a graph. */
+/* Returns true if work on the stream becomes a node of a graph, and does not run. The legacy stream
+ * mostly is only blocked by a capture. */
 static inline bool sc_streams_is_captured(struct sc_stream_record *stream)
 {
     return sc_streams_is_capturing(stream) &&
            (stream->kind != SC_STREAM_LEGACY || sc_streams_is_captured_legacy(stream));
 }
 
-/* Returns the record of a stream that captures, so that work on it becomes a node of a graph; NULL:
- * it does not capture, or the library is inactive. */
+/* Returns the record of the stream if work on it becomes a node of a graph; NULL: it does not, or
+ * the library is inactive. */
 struct sc_stream_record *sc_streams_find_captured(CUstream handle, bool per_thread);
 
-/* Returns the record of the stream with this tracker id; NULL: the stream is destroyed, or there
- * never was one. Lock-free. */
+/* Returns the record of the stream with this tracker id; NULL: the stream was destroyed and its
+ * work is done, or there never was one. Lock-free. */
 struct sc_stream_record *sc_streams_of_id(uint32_t id);
 
 /* Returns true if the calling thread holds the lock of a stream or of the registry. For a signal
@@ -170,23 +173,25 @@ bool sc_streams_are_locked_here(void);
  * makes no call. */
 struct sc_stream_record *sc_streams_find_known(CUstream handle);
 
-/* Makes a record for a new stream. `origin`: the call that created it (track/origins.h). */
+/* Called when the program has created a stream: makes its record. `origin`: the call that created
+ * it (track/origins.h). */
 void sc_streams_created(CUstream handle, uint32_t origin);
 
 /* Notes that the handle does not name its former stream any more; called from within the driver.
  * The next use of the handle finds out what it names then. */
 void sc_streams_renamed(CUstream handle);
 
-/* Takes the handle of a stream that the driver is about to destroy out of the table. Returns the
- * stream's record, or NULL. */
+/* Called before the driver destroys the stream: takes its handle out of the table, since another
+ * stream may get it before the call returns. Returns the stream's record, or NULL. */
 struct sc_stream_record *sc_streams_destroying(CUstream handle);
 /* Called after that with the driver's answer: restores the handle if the driver has refused; else
  * ends the record. */
 void sc_streams_not_destroyed(struct sc_stream_record *stream);
 void sc_streams_destroyed(struct sc_stream_record *stream);
 
-/* Makes the record of the legacy stream of a context that has just got its own; NULL: no memory.
- * The legacy stream of a green context is joined with that of its primary one. */
+/* Called when a context has got its record: makes that of its legacy stream; NULL: no memory. In
+ * the tracker, that of a green context (part of a device) is joined with that of its primary
+ * one. */
 struct sc_stream_record *sc_streams_add_legacy(struct sc_context *context);
 
 /* Call `visit` for each stream of the context, with no lock held. _each visits live streams, and
@@ -200,7 +205,8 @@ void sc_streams_each_ever(struct sc_context *context, sc_visit_stream *visit, vo
  * their marks have ended with it; those of a green context live as long as its primary context. */
 void sc_streams_forget_of(struct sc_context *context, bool events_are_dead);
 
-/* Returns what a synchronise of the stream waits for. */
+/* Returns what a synchronise of the stream waits for: the legacy stream's also waits for the
+ * blocking streams. */
 static inline enum sc_scope sc_streams_scope(const struct sc_stream_record *stream)
 {
     return stream->kind == SC_STREAM_LEGACY ? SC_SCOPE_LEGACY : SC_SCOPE_STREAM;

@@ -20,8 +20,8 @@ static void set(_Atomic uint64_t *ticks, uint64_t value)
     atomic_store_explicit(ticks, value, memory_order_relaxed);
 }
 
-/* Raises the time to at least this one. Threads may come in another order than their times, so the
- * latest time counts. */
+/* Raises the time to at least this one. Threads may come here in another order than their times
+ * were taken, so the latest one counts. */
 static void raise_to(_Atomic uint64_t *ticks, uint64_t at_least)
 {
     uint64_t now = get(ticks);
@@ -35,6 +35,8 @@ static uint64_t later(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
+/* Belongs the stream to its context's family: the legacy stream and the blocking streams, which
+ * wait for each other? */
 static bool is_in_family(const struct sc_stream_record *stream)
 {
     return stream->kind != SC_STREAM_NONBLOCKING;
@@ -42,14 +44,16 @@ static bool is_in_family(const struct sc_stream_record *stream)
 
 static _Atomic bool host_work_was_ever;
 
+/* Has no stream of the process had work that may be a host function? Then the times of such work
+ * need not be kept. */
 static bool no_host_work_ever(void)
 {
     return !atomic_load_explicit(&host_work_was_ever, memory_order_relaxed);
 }
 
-/* Prepares the times for a new stream. What the context was told to wait for may still be
- * unfinished. Events of the stream that had the record before may still be asked about: the times
- * of the new stream are later. */
+/* Called when a record gets a new stream: sets the times by which it is known what work may be
+ * unfinished. What the context was told to wait for may be. The times of the new stream are later
+ * than all of the one that had the record before, whose events may still be asked about. */
 void sc_unfinished_renew(struct sc_stream_record *stream)
 {
     uint64_t gate_ticks = sc_unfinished_gate_ticks(stream->context), now = sc_ticks_not_early();
@@ -63,14 +67,17 @@ void sc_unfinished_renew(struct sc_stream_record *stream)
         stream->context->unfinished.family = stream->unfinished;
 }
 
+/* Returns when the context, or a green context's primary one, was last told to wait for an event:
+ * all its streams come after that. */
 uint64_t sc_unfinished_gate_ticks(struct sc_context *context)
 {
     uint64_t own = get(&context->unfinished.waits_ticks);
     return context->primary ? later(own, get(&context->primary->unfinished.waits_ticks)) : own;
 }
 
-/* Returns a time that is later than all waits of the host for the stream that have begun, and than
- * what its context waits for: their threads have noted them before they called the driver. */
+/* Returns a time behind all waits of the host for the stream that have begun, and behind what its
+ * context was told to wait for. Work gets a later time than this, so that such a wait does not seem
+ * to cover it. Threads note their waits before they call the driver. */
 SC_INLINED uint64_t behind_waits(const struct sc_stream_record *stream)
 {
     struct sc_context *context = stream->context;
@@ -83,7 +90,8 @@ SC_INLINED uint64_t behind_waits(const struct sc_stream_record *stream)
 }
 
 /* Returns a new time, later than all times of the family (the legacy stream and the blocking
- * streams of a context). */
+ * streams of a context), in which each later work has to have the later time, and no earlier than
+ * `at_least`. The clock is not read, which takes longer. */
 static uint64_t next_of_family(struct sc_stream_record *stream, uint64_t at_least)
 {
     _Atomic uint64_t *latest = &stream->context->unfinished.latest_ticks;
@@ -95,8 +103,8 @@ static uint64_t next_of_family(struct sc_stream_record *stream, uint64_t at_leas
     return now;
 }
 
-/* Returns the next time for a stream outside of the family: later than all its own times. So an
- * event comes after the work before it, and before the work after it. */
+/* Returns the next time for work on a non-blocking stream, and notes it: later than all the
+ * stream's own times. So an event comes after the work before it, and before the work after it. */
 SC_INLINED uint64_t next_own(struct sc_stream_record *stream, uint64_t at_least)
 {
     struct sc_unfinished *unfinished = &stream->unfinished;
@@ -108,7 +116,8 @@ SC_INLINED uint64_t next_own(struct sc_stream_record *stream, uint64_t at_least)
     return now;
 }
 
-/* Reads the time from the clock, for work that is compared with times of copies. */
+/* Reads the time from the clock, for work that is compared with the times of copies: only host
+ * functions are. It is later than all of the stream's times. */
 static uint64_t read_clock(struct sc_stream_record *stream)
 {
     uint64_t own = later(get(&stream->unfinished.own_ticks), get(&stream->unfinished.joined_ticks));
@@ -118,8 +127,9 @@ static uint64_t read_clock(struct sc_stream_record *stream)
     return now;
 }
 
-/* Notes work that begins now on the stream. `is_own`: it is the stream's own work, or counts as
- * such; else it is work of `joined`. */
+/* Notes work that is issued on the stream at this time; for the legacy and blocking streams of the
+ * context together (the family), too, if it is one of them. `is_own`: it counts as the stream's own
+ * work; else it is another stream's, which this one was told to wait for. */
 SC_INLINED uint64_t note_work_at(struct sc_stream_record *stream, uint64_t now, bool is_own)
 {
     struct sc_unfinished *unfinished = &stream->unfinished;
@@ -131,7 +141,8 @@ SC_INLINED uint64_t note_work_at(struct sc_stream_record *stream, uint64_t now, 
     return now;
 }
 
-/* Notes that the work may be a host function. */
+/* Notes that the work issued at this time may be a host function, which may write pageable memory;
+ * kernels mostly may not. */
 static void note_host_work(struct sc_stream_record *stream, uint64_t now, bool is_own)
 {
     struct sc_unfinished *unfinished = &stream->unfinished;
@@ -147,6 +158,7 @@ uint64_t sc_unfinished_simple_work(struct sc_stream_record *stream, uint64_t at_
     return next_own(stream, at_least);
 }
 
+/* Notes work on the stream that may write host memory, and returns its time. */
 uint64_t sc_unfinished_work(struct sc_stream_record *stream, uint64_t at_least)
 {
     return is_in_family(stream)
@@ -154,8 +166,8 @@ uint64_t sc_unfinished_work(struct sc_stream_record *stream, uint64_t at_least)
                : sc_unfinished_simple_work(stream, at_least);
 }
 
-/* Notes queued work on the stream and returns its time, later than all times of the family (the
- * legacy stream and the blocking ones). */
+/* Notes work that is surely in the stream's own queue, by which the driver sees that the stream is
+ * busy. Returns its time. */
 uint64_t sc_unfinished_queued_work(struct sc_stream_record *stream, uint64_t at_least)
 {
     uint64_t now = note_work_at(stream, next_of_family(stream, at_least), /*is_own=*/true);
@@ -163,6 +175,8 @@ uint64_t sc_unfinished_queued_work(struct sc_stream_record *stream, uint64_t at_
     return now;
 }
 
+/* Notes work that may be a host function. Its time is read from the clock, since host functions are
+ * compared with touches. Returns the time. */
 uint64_t sc_unfinished_host_work(struct sc_stream_record *stream)
 {
     uint64_t now = note_work_at(stream, read_clock(stream), /*is_own=*/true);
@@ -170,8 +184,8 @@ uint64_t sc_unfinished_host_work(struct sc_stream_record *stream)
     return now;
 }
 
-/* Returns a time for what the stream is told to wait for: later than all the stream's times, since
- * the wait comes after all of its work. */
+/* Returns a time for the stream's wait for other work: later than all the stream's times, since the
+ * wait comes after all of its work. */
 static uint64_t time_of_join(struct sc_stream_record *stream)
 {
     return is_in_family(stream)
@@ -179,6 +193,8 @@ static uint64_t time_of_join(struct sc_stream_record *stream)
                : later(behind_waits(stream), sc_unfinished_before_simple_event(stream) + 1);
 }
 
+/* Notes that the stream waits for other work, as work of its own or, with `is_own` false, as
+ * another stream's. The other work may be a host function, if there ever was one. */
 static void note_join(struct sc_stream_record *stream, uint64_t now, bool is_own)
 {
     note_work_at(stream, now, is_own);
@@ -203,8 +219,8 @@ void sc_unfinished_legacy(struct sc_stream_record *stream)
         raise_to(&stream->context->unfinished.legacy_ticks, next_of_family(stream, 0));
 }
 
-/* Notes that an event was recorded: on the legacy stream that is work, and in the stream's own
- * queue. */
+/* Called when an event is recorded: on the legacy stream that is work, and in the stream's own
+ * queue. On other streams it is none. */
 void sc_unfinished_record(struct sc_stream_record *stream)
 {
     if (stream->kind != SC_STREAM_LEGACY)
@@ -218,8 +234,8 @@ uint64_t sc_unfinished_legacy_ticks(struct sc_context *context)
     return get(&context->unfinished.legacy_ticks);
 }
 
-/* Notes for one stream that it waits for other work, of which nothing is known. Takes the stream's
- * lock, under which records are given to other streams. */
+/* For the walk over a context's streams: notes that the stream waits for work of which nothing is
+ * known. Takes the stream's lock, under which records are given to other streams. */
 static void note_context_wait(void *unused, struct sc_stream_record *stream)
 {
     (void)unused;
@@ -228,6 +244,8 @@ static void note_context_wait(void *unused, struct sc_stream_record *stream)
     pthread_mutex_unlock(&stream->lock);
 }
 
+/* Called before all streams of a context are told to wait for an event, those still to come
+ * included: what they wait for counts as unfinished work of each. */
 void sc_unfinished_context_waits(struct sc_context *context)
 {
     sc_ticks_barrier(); /* the time is also one of work (note_work): neither may be early */
@@ -236,7 +254,9 @@ void sc_unfinished_context_waits(struct sc_context *context)
     sc_streams_each_ever(context, note_context_wait, NULL);
 }
 
-/* Notes that a wait of the host begins. `asked`: the member `asked_ticks` of what it waits for. */
+/* Notes that a wait of the host begins, before the driver is called. `asked`: the member
+ * `asked_ticks` of what it waits for. Returns the time up to which issued work is done if the wait
+ * succeeds. */
 static uint64_t begin_wait(_Atomic uint64_t *asked)
 {
     uint64_t since_ticks = sc_ticks_not_late();
@@ -245,6 +265,9 @@ static uint64_t begin_wait(_Atomic uint64_t *asked)
     return since_ticks;
 }
 
+/* Called when the host begins to wait for the stream: returns the time up to which its work is done
+ * afterwards. If the context was told to wait for an event, and the stream has still to join that
+ * (SC_TIE_DUE), its wait may not cover it; so the time is before that. */
 uint64_t sc_unfinished_stream_since(struct sc_stream_record *stream)
 {
     if (sc_unlikely(sc_track_is_tied(&sc_track, stream->id, SC_TIE_DUE)))
@@ -253,12 +276,16 @@ uint64_t sc_unfinished_stream_since(struct sc_stream_record *stream)
                                                        : &stream->unfinished.asked_ticks);
 }
 
+/* Notes that an event was recorded behind work of that time: a later wait for it covers that work.
+ * Returns the time. */
 uint64_t sc_unfinished_raise_recorded(struct sc_stream_record *stream, uint64_t before)
 {
     raise_to(&stream->unfinished.recorded_ticks, before);
     return before;
 }
 
+/* Called when an event was recorded on a legacy stream without blocking streams: returns the time
+ * of the work before it. The event is in the stream's own queue. */
 uint64_t sc_unfinished_lone_record(struct sc_stream_record *stream)
 {
     struct sc_context_unfinished *all = &stream->context->unfinished;
@@ -267,6 +294,7 @@ uint64_t sc_unfinished_lone_record(struct sc_stream_record *stream)
     return sc_unfinished_note_record(stream, before);
 }
 
+/* Returns a time later than all times of the stream, or of its family. The clock is not read. */
 uint64_t sc_unfinished_now(struct sc_stream_record *stream)
 {
     return is_in_family(stream)
@@ -274,9 +302,10 @@ uint64_t sc_unfinished_now(struct sc_stream_record *stream)
                : later(sc_ticks_lately(), sc_unfinished_before_simple_event(stream) + 1);
 }
 
-/* Returns the time up to which an event that is about to be recorded covers work. A thread that is
- * about to issue work has noted it, and will note it again after its call. If the event comes
- * before that work, the later note stays. */
+/* Called before an event is recorded: returns the time up to which a wait for it covers work.
+ * Another thread that is issuing work notes that before its call and again after it. If the event
+ * comes before that work, the later note stays. A wait of the context that the stream has still to
+ * join (SC_TIE_DUE) is left out. */
 uint64_t sc_unfinished_before_event(struct sc_stream_record *stream)
 {
     struct sc_context_unfinished *all = &stream->context->unfinished;
@@ -288,7 +317,9 @@ uint64_t sc_unfinished_before_event(struct sc_stream_record *stream)
     return sc_unfinished_note_record(stream, own);
 }
 
-/* Returns, before a wait for the whole context, up to which time its work will be done. */
+/* Called when the host begins to wait for the context: returns up to which time its work is done
+ * afterwards. While the primary context of a green one may still wait for an event, later work is
+ * left out. */
 uint64_t sc_unfinished_context_since(struct sc_context *context)
 {
     struct sc_context *primary = context->primary;
@@ -297,6 +328,8 @@ uint64_t sc_unfinished_context_since(struct sc_context *context)
     return begin_wait(&context->unfinished.asked_ticks);
 }
 
+/* Called when such a wait has succeeded: what was issued on the stream by that time is done. A wait
+ * for the legacy stream covers the blocking streams, too. */
 void sc_unfinished_stream_done(struct sc_stream_record *stream, uint64_t since_ticks)
 {
     raise_to(&stream->unfinished.done_ticks, since_ticks);
@@ -310,8 +343,8 @@ void sc_unfinished_context_done(struct sc_context *context, uint64_t since_ticks
     raise_to(&context->unfinished.done_ticks, since_ticks);
 }
 
-/* Returns up to which time the stream's work is known done. A wait for a primary context is also
- * one for its green contexts. */
+/* Returns up to which time the stream's work is known done, by waits for it or for its context. A
+ * wait for a primary context covers its green contexts. */
 static inline uint64_t done_ticks_of(struct sc_stream_record *stream)
 {
     struct sc_context *context = stream->context;
@@ -321,6 +354,8 @@ static inline uint64_t done_ticks_of(struct sc_stream_record *stream)
     return later(all, get(&stream->unfinished.done_ticks));
 }
 
+/* Has the host waited for what was issued on the stream at that time: by a wait for the stream, its
+ * context, or the legacy stream of its family? */
 bool sc_unfinished_is_done(struct sc_stream_record *stream, uint64_t issued_ticks)
 {
     return issued_ticks <= done_ticks_of(stream) ||
@@ -335,8 +370,9 @@ static uint32_t joined_stream(const struct sc_joined_work *joined)
     return atomic_load_explicit(&joined->stream, memory_order_relaxed);
 }
 
-/* Returns the record of the joined stream, or NULL if the stream is gone and its id may be another
- * stream's. */
+/* Returns the record of the stream whose work this one was told to wait for (joined); NULL: that
+ * stream is gone, and its id may be another's. A record that became a stream's after the wait is
+ * none of it. */
 static struct sc_stream_record *joined_record(const struct sc_joined_work *joined)
 {
     uint32_t id = joined_stream(joined);
@@ -344,7 +380,9 @@ static struct sc_stream_record *joined_record(const struct sc_joined_work *joine
     return of && get(&of->unfinished.since_ticks) <= get(&joined->at_ticks) ? of : NULL;
 }
 
-/* Is the joined work done? Returns false if another thread is changing the entry. */
+/* Is the work done that the stream was told to wait for (joined work of another stream): has the
+ * host waited for this stream since, or for the other one? The entry is read without a lock, and
+ * its time twice: no if another thread is changing it. */
 static bool is_joined_done(struct sc_stream_record *stream, const struct sc_joined_work *joined)
 {
     uint64_t work_ticks = atomic_load_explicit(&joined->work_ticks, memory_order_acquire);
@@ -360,7 +398,8 @@ static bool is_of_host(const struct sc_joined_work *joined)
     return atomic_load_explicit(&joined->is_of_host, memory_order_relaxed);
 }
 
-/* Returns true if all joined work is done. `host_only`: only host functions count. */
+/* Is all work done that the stream was told to wait for on other streams? `host_only`: only work
+ * that may be a host function counts. */
 static __attribute__((noinline)) bool are_joined_done(struct sc_stream_record *stream,
                                                       bool host_only)
 {
@@ -372,8 +411,8 @@ static __attribute__((noinline)) bool are_joined_done(struct sc_stream_record *s
     return true;
 }
 
-/* Returns the entry of the joined stream, or one whose work is done. Returns NULL if there is no
- * room. */
+/* Returns the stream's entry for work of another stream (`id`) that it was told to wait for: the
+ * one that it has, or one whose work is done. NULL: there is no room. */
 static struct sc_joined_work *find_joined_place(struct sc_stream_record *stream, uint32_t id)
 {
     struct sc_joined_work *place = NULL;
@@ -387,8 +426,9 @@ static struct sc_joined_work *find_joined_place(struct sc_stream_record *stream,
     return place;
 }
 
-/* Adds work of the stream `of` to what is joined, as of now. An entry has UINT64_MAX while it is
- * changed, since readers take no lock. Returns false if there is no room. */
+/* Notes that the stream waits for work of the stream `of`, issued up to `work_ticks`. Readers take
+ * no lock, so the entry's time is UINT64_MAX, which nothing covers, while it is changed. Returns
+ * false if there is no room; then the work counts as the stream's own. */
 static bool add_joined(struct sc_stream_record *stream, uint64_t now,
                        const struct sc_stream_record *of, uint64_t work_ticks, bool of_host)
 {
@@ -408,8 +448,9 @@ static bool add_joined(struct sc_stream_record *stream, uint64_t now,
     return true;
 }
 
-/* Joins to `stream` what `of` has joined. Returns false if there is no room, or it will not be
- * known when such work is done, as its stream is gone. */
+/* Notes that `stream` waits for what `of` has waited for: an event stands for that, too. What came
+ * from `stream` itself comes before its next work anyway. Returns false if there is no room, or if
+ * a stream of such work is gone, so that its end cannot be learnt. */
 static bool join_what_it_joined(struct sc_stream_record *stream, uint64_t now,
                                 struct sc_stream_record *of)
 {
@@ -423,14 +464,18 @@ static bool join_what_it_joined(struct sc_stream_record *stream, uint64_t now,
     return true;
 }
 
+/* Has the host waited for all work of the family (a context's legacy and blocking streams)?
+ * `host_only`: for all that may be host functions. */
 static inline bool family_work_is_done(const struct sc_context_unfinished *all, bool host_only)
 {
     return get(host_only ? &all->family.own_host_ticks : &all->family.own_ticks) <=
            get(&all->family.done_ticks);
 }
 
-/* Is all that comes before the stream's work either issued on the stream or joined by it? If not,
- * work of the whole family has to be looked at. */
+/* Was all that comes before the stream's work issued on it, or on streams that it was told to wait
+ * for? If not, times of this stream alone do not tell what an event on it stands for: so of a
+ * legacy stream, of a blocking one behind the legacy stream's work, or behind a wait of the
+ * context. */
 static bool is_by_itself(struct sc_stream_record *stream)
 {
     struct sc_context_unfinished *all = &stream->context->unfinished;
@@ -440,7 +485,9 @@ static bool is_by_itself(struct sc_stream_record *stream)
            get(&all->legacy_ticks) <= get(&all->family.done_ticks);
 }
 
-/* Joins the work of another stream before an event. Returns false if there is no room. */
+/* Notes that the stream waits for an event of `of`, which stands for that stream's work up to
+ * `work_ticks` and for what it had joined. Work that is done is left out. Returns false if there is
+ * no room. */
 static bool add_joined_work(struct sc_stream_record *stream, uint64_t now,
                             struct sc_stream_record *of, uint64_t work_ticks)
 {
@@ -451,8 +498,10 @@ static bool add_joined_work(struct sc_stream_record *stream, uint64_t now,
            join_what_it_joined(stream, now, of);
 }
 
-/* Notes that the stream waits for work of the stream `of` up to this time: as a wait for that
- * stream if there is room, else as a wait for anything. */
+/* Notes that the stream waits for work of the stream `of` up to this time, so that a wait of the
+ * host for `of` ends it as well. If there is no room, or another thread is at it, it counts as the
+ * stream's own work, which only a wait for this stream ends. Work of an unknown stream may be a
+ * host function. */
 uint64_t sc_unfinished_join_of(struct sc_stream_record *stream, struct sc_stream_record *of,
                                uint64_t work_ticks)
 {
@@ -472,8 +521,9 @@ uint64_t sc_unfinished_join_of(struct sc_stream_record *stream, struct sc_stream
 
 /* ---- is anything at work? ---- */
 
-/* Is all work known done that was issued on the stream itself, and all that the stream has waited
- * for? `host_only`: only host functions count. */
+/* Has the host waited for all work that was issued on the stream itself, and for all that the
+ * stream was told to wait for (joined work)? The latter also counts as done if the host has waited
+ * for it on the other streams. `host_only`: only work that may be a host function counts. */
 static inline bool own_work_is_done(struct sc_stream_record *stream, bool host_only)
 {
     const struct sc_unfinished *work = &stream->unfinished;
@@ -483,8 +533,9 @@ static inline bool own_work_is_done(struct sc_stream_record *stream, bool host_o
             are_joined_done(stream, host_only));
 }
 
-/* Is no unfinished work before the stream's next operation? `host_only`: only host functions count.
- * Work on the legacy stream comes after that of all blocking streams, and theirs after its work. */
+/* Has the host waited for all work before the stream's next operation? Work of the legacy stream
+ * comes after that of all blocking streams, and theirs after its work. `host_only`: only work that
+ * may be a host function counts. */
 SC_INLINED bool nothing_is_at_work(struct sc_stream_record *stream, bool host_only)
 {
     const struct sc_context_unfinished *all = &stream->context->unfinished;
@@ -501,9 +552,9 @@ bool sc_unfinished_is_clear(struct sc_stream_record *stream)
     return nothing_is_at_work(stream, /*host_only=*/false);
 }
 
-/* Returns true if the stream's unfinished work cannot write pageable memory. GPU kernels write it
- * only if the device uses it directly; else only host functions do. A stream that joins another
- * stream also gets its host functions (sc_unfinished_join). */
+/* Can no unfinished work write the pageable source of the stream's next copy? Kernels write such
+ * memory only if the device uses it directly; else only host functions do, and host functions of
+ * streams that it has joined. */
 bool sc_unfinished_spares_pageable(struct sc_stream_record *stream)
 {
     if (stream->context->reads_pageable)
@@ -511,6 +562,8 @@ bool sc_unfinished_spares_pageable(struct sc_stream_record *stream)
     return no_host_work_ever() || nothing_is_at_work(stream, /*host_only=*/true);
 }
 
+/* Notes that the stream's own queue had work in it at that time: the driver then does not read the
+ * source of a later copy within the call. */
 void sc_unfinished_queued(struct sc_stream_record *stream, uint64_t ticks)
 {
     set(&stream->unfinished.queued_ticks, ticks);
@@ -518,14 +571,19 @@ void sc_unfinished_queued(struct sc_stream_record *stream, uint64_t ticks)
         raise_to(&stream->context->unfinished.latest_ticks, ticks);
 }
 
+/* Called when a copy to the host was issued on a blocking stream, or such a stream waits for one:
+ * the legacy stream's next operation comes after it, out of the driver's sight. */
 void sc_unfinished_written(struct sc_stream_record *stream)
 {
     if (stream->kind == SC_STREAM_BLOCKING)
         raise_to(&stream->context->unfinished.written_ticks, next_of_family(stream, 0));
 }
 
-/* Does the stream's next operation come after work of other streams, with nothing in its own queue
- * after that work? */
+/* Does the stream's next copy come after unfinished work of other streams, with nothing in its own
+ * queue behind that work? The driver then takes the stream for idle, and may read the copy's source
+ * within the call, too early. Such work comes by a wait of the context that the stream has still to
+ * join (SC_TIE_DUE), or by the legacy stream's rules. `known`: copies to the host count as such
+ * work, too. */
 bool sc_unfinished_is_hidden(struct sc_stream_record *stream, bool known)
 {
     struct sc_context_unfinished *all = &stream->context->unfinished;

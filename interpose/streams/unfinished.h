@@ -32,7 +32,6 @@
  *   source: the memory that a copy reads
  *   ticket: the name of an operation: its stream, its number there, and its epoch
  *   ticks: a time of the processor's counter
- *   unfinished work: other work that may still run on a stream, as far as noted times tell
  */
 
 #ifndef SC_INTERPOSE_STREAMS_UNFINISHED_H
@@ -48,57 +47,64 @@
 
 struct sc_context;
 
-/* Prepares the times for a new stream, or for the legacy stream of a new context. What the context
- * was told to wait for counts as unfinished. Needs the stream's lock. */
+/* Called when a record gets a new stream, or a context its legacy stream: sets the times by which
+ * it is known what work may be unfinished. What the context was told to wait for counts as
+ * unfinished. Needs the stream's lock. */
 void sc_unfinished_renew(struct sc_stream_record *stream);
 
-/* Notes work that may write host memory. Called before the driver's call, and again when the driver
- * has returned. `at_least`: a time that was read from the clock, or 0. Returns the work's time. */
+/* Notes when work (a kernel, a graph, a wait) was issued on the stream that may write host memory:
+ * until the host has waited for it, a later copy's source may still change. Called before the
+ * driver's call, and again when the driver has returned, since a wait of another thread may have
+ * come in between. `at_least`: a time that was read from the clock, or 0. Returns the work's
+ * time. */
 uint64_t sc_unfinished_work(struct sc_stream_record *stream, uint64_t at_least);
 
-/* Notes such work of the device on a simple stream (sc_streams_find_simple), which belongs to no
- * family: only the stream's own times change. */
+/* Notes when a kernel or the like was issued on a non-blocking stream on which nothing rare goes on
+ * (sc_streams_find_simple): only the stream's own times change. Returns the time. */
 uint64_t sc_unfinished_simple_work(struct sc_stream_record *stream, uint64_t at_least);
 
-/* Notes such work on a stream of a family, and that the stream's own queue has work in it. */
+/* Notes when a kernel or the like was issued on a blocking or legacy stream, and that the stream's
+ * own queue has work in it, by which the driver sees that it is busy. Returns the time. */
 uint64_t sc_unfinished_queued_work(struct sc_stream_record *stream, uint64_t at_least);
 
-/* Notes work that may run host functions. Host functions write pageable memory, so copies of
- * pageable memory heed this time; kernels do so only if the device uses such memory directly. A
- * wait of the device for the host counts as such work. */
+/* Notes when work was issued that may run host functions, or waits for the host. Host functions may
+ * write pageable memory; kernels do so only if the device uses such memory directly. So copies of
+ * pageable memory look at this time alone. Returns it. */
 uint64_t sc_unfinished_host_work(struct sc_stream_record *stream);
 
-/* Note that the stream is about to wait for work elsewhere, which may then be at work before its
- * own. `of`: the stream of an event that the work stands before; the work is done as soon as the
- * host has waited for it there. NULL: another process's, or a stream that is gone. `work_ticks`:
- * when the last of that work was issued, as in the event's point (track/order.h). Returns the time
- * that was noted. */
+/* Called before the stream waits for work elsewhere, which then comes before its own, and may be
+ * unfinished. join_of is for a wait for an event. `of`: the stream on which that was recorded; the
+ * work is done as soon as the host has waited for it there. NULL: another process's, or a stream
+ * that is gone. `work_ticks`: when the last of that work was issued, as in the event's point
+ * (track/order.h). Returns the time that was noted. */
 void sc_unfinished_join(struct sc_stream_record *stream);
 uint64_t sc_unfinished_join_of(struct sc_stream_record *stream, struct sc_stream_record *of,
                                uint64_t work_ticks);
 
-/* Has a wait of the host for the stream begun since that time was noted there, or was an event
- * recorded? Always true of a blocking stream, whose work an event of the legacy stream covers, too.
- * By times such a wait seems to cover the noted work, although the driver took that work
- * only later; the caller has to note the work again. */
+/* Called when the driver has taken work that was noted at this time: returns true if the caller has
+ * to note the work again. A wait of the host for the stream has begun since, or an event was
+ * recorded, and by times seems to cover the work, although the driver took that only later. Always
+ * true of a blocking stream, whose work an event of the legacy stream covers, too. */
 bool sc_unfinished_is_overtaken(const struct sc_stream_record *stream, uint64_t ticks);
 
-/* Note that work on the legacy stream is about to be issued; note that an event is about to be
- * recorded there, which counts as work. On other streams both do nothing. */
+/* Called before work on a legacy stream is issued (legacy), or an event is recorded there, which
+ * counts as work (record): blocking streams come after it. On other streams both do nothing. */
 void sc_unfinished_legacy(struct sc_stream_record *stream);
 void sc_unfinished_record(struct sc_stream_record *stream);
-/* Returns when the last such work was issued. */
+/* Returns when the last work on the context's legacy stream was issued, in ticks. */
 uint64_t sc_unfinished_legacy_ticks(struct sc_context *context);
 
-/* Returns a time, without reading the clock, that is later than all times of the stream, and on a
- * stream of a family later than all times of the family. */
+/* Returns a time, without reading the clock, that is later than all times of the stream; on a
+ * blocking or legacy stream later than those of all such streams of the context (its family). */
 uint64_t sc_unfinished_now(struct sc_stream_record *stream);
 
-/* Notes that all streams of the context and of its green contexts, present and future, are about to
- * wait for an event. Takes the lock of each stream in turn. */
+/* Called before all streams of the context and of its green contexts, present and future, are told
+ * to wait for an event: what they wait for may be unfinished. Takes the lock of each stream in
+ * turn. */
 void sc_unfinished_context_waits(struct sc_context *context);
 
-/* Returns when the context, or its primary context, was last told to wait for an event. */
+/* Returns when the context, or the primary context of a green one, was last told to wait for an
+ * event: all its streams come after that. 0: never. */
 uint64_t sc_unfinished_gate_ticks(struct sc_context *context);
 
 /* Called when a wait of the host for the stream, or for the context, begins. Returns the time up to
@@ -110,8 +116,8 @@ uint64_t sc_unfinished_context_since(struct sc_context *context);
 /* Returns the time of the latest work before an event that is about to be recorded on the stream;
  * 0: there is none. A wait of the host for the event covers what was issued by then. */
 uint64_t sc_unfinished_before_event(struct sc_stream_record *stream);
-/* Answers sc_unfinished_before_event for a stream that is no legacy one, whose own times suffice.
- * Notes nothing. */
+/* Returns the time of the latest work before an event that is about to be recorded on a stream
+ * which is no legacy one: its own times suffice. Notes nothing. */
 SC_INLINED uint64_t sc_unfinished_before_simple_event(const struct sc_stream_record *stream)
 {
     const struct sc_unfinished *unfinished = &stream->unfinished;
@@ -120,8 +126,9 @@ SC_INLINED uint64_t sc_unfinished_before_simple_event(const struct sc_stream_rec
     return own > joined ? own : joined;
 }
 
-/* Notes that an event is about to be recorded behind work of that time. Returns the time.
- * sc_unfinished_raise_recorded is the rare part of it. */
+/* Notes that an event is about to be recorded behind work of that time, and returns the time.
+ * sc_unfinished_raise_recorded is the rare part, out of line: most events come behind no new
+ * work. */
 uint64_t sc_unfinished_raise_recorded(struct sc_stream_record *stream, uint64_t before);
 SC_INLINED uint64_t sc_unfinished_note_record(struct sc_stream_record *stream, uint64_t before)
 {
@@ -130,35 +137,39 @@ SC_INLINED uint64_t sc_unfinished_note_record(struct sc_stream_record *stream, u
     return sc_likely(recorded >= before) ? before : sc_unfinished_raise_recorded(stream, before);
 }
 
-/* Answers sc_unfinished_before_event for the record of an event on a simple stream that is no
- * legacy one, and notes the record. */
+/* Called before an event is recorded on a non-blocking stream on which nothing rare goes on:
+ * returns the time of the latest work before it, which a wait for the event covers. Notes that the
+ * event was recorded. */
 SC_INLINED uint64_t sc_unfinished_simple_record(struct sc_stream_record *stream)
 {
     return sc_unfinished_note_record(stream, sc_unfinished_before_simple_event(stream));
 }
 
-/* Returns that time for a legacy stream without blocking streams, which counts as a stream of its
- * own. Called after the record; notes that the event is in the stream's own queue. */
+/* Called after an event was recorded on a legacy stream without blocking streams, which counts as a
+ * stream of its own: returns the time of the work before it, which a wait for the event covers.
+ * Notes that the event is in the stream's own queue. */
 uint64_t sc_unfinished_lone_record(struct sc_stream_record *stream);
 
-/* Notes that a wait of the host has succeeded. `since_ticks`: what sc_unfinished_before_event, or
- * the function called when the wait began, has returned. */
+/* Called when a wait of the host for the stream, or the context, has succeeded. `since_ticks`: what
+ * sc_unfinished_before_event, or the function called when the wait began, has returned. */
 void sc_unfinished_stream_done(struct sc_stream_record *stream, uint64_t since_ticks);
 void sc_unfinished_context_done(struct sc_context *context, uint64_t since_ticks);
 
 /* Returns true if the host has waited for what was issued on the stream at that time. */
 bool sc_unfinished_is_done(struct sc_stream_record *stream, uint64_t issued_ticks);
 
-/* Returns true if no unfinished work may write the source of a copy that is issued now. */
+/* Returns true if the host has waited for all work (kernels, graphs, host functions) before a copy
+ * that is issued on the stream now: nothing but the host may still write the copy's source. */
 bool sc_unfinished_is_clear(struct sc_stream_record *stream);
 
-/* Returns true if no unfinished work may write the source, which is pageable: only work that may be
- * a host function counts, unless the device writes pageable memory itself. */
+/* Returns true if no work that the host has not waited for may write the pageable source of a copy
+ * that is issued on the stream now. Only what may be a host function counts, unless the device
+ * writes pageable memory itself. */
 bool sc_unfinished_spares_pageable(struct sc_stream_record *stream);
 
-/* sc_unfinished_queued notes that the stream's own queue had work in it at that time; the launch of
- * a graph does not count, since the graph may be empty. sc_unfinished_written notes that a copy
- * which was issued on the stream writes host memory. */
+/* queued is called when the stream's own queue surely had work in it at that time, by which the
+ * driver sees that it is busy; the launch of a graph does not count, since the graph may be empty.
+ * written is called when a copy was issued on the stream that writes host memory. */
 void sc_unfinished_queued(struct sc_stream_record *stream, uint64_t ticks);
 void sc_unfinished_written(struct sc_stream_record *stream);
 

@@ -2,13 +2,6 @@
  * may be unfinished: plain data, which the records of streams and contexts have. Only unfinished.c
  * and unfinished.h read and write the members.
  *
- * Terms (docs/glossary.md):
- *   blocking stream: a stream without CU_STREAM_NON_BLOCKING
- *   family: a context's legacy stream and its blocking streams
- *   host function: a function that the driver calls in a stream's order (cuLaunchHostFunc)
- *   legacy stream: a context's default stream, which is ordered with all its blocking streams
- *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
- *
  * Every member but those of `joined` is read and written without a lock, in any thread and in
  * signal handlers. */
 
@@ -18,7 +11,6 @@
  *   host function: a function that the driver calls in a stream's order (cuLaunchHostFunc)
  *   join: to merge a point into what a stream, another point or the host has waited for
  *   legacy stream: a context's default stream, which is ordered with all its blocking streams
- *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch
  *   tracker: struct sc_track: operations, order, holds and graphs, behind one lock
  */
 #ifndef SC_INTERPOSE_STREAMS_UNFINISHED_TIMES_H
@@ -37,8 +29,8 @@ struct sc_joined_work {
     _Atomic bool is_of_host;   /* some of that work may be a host function */
 };
 
-/* how many other streams have an entry; work that is joined from further ones counts as the
- * stream's own */
+/* Of how many other streams it is kept apart that this one waits for their work; what comes from
+ * further ones counts as the stream's own. */
 enum { SC_JOINED_MAX = 4 };
 
 /* The times of one stream; or those of a family: the legacy stream and all blocking streams of a

@@ -19,6 +19,9 @@
 
 typedef int sigaltstack_function(const stack_t *stack, stack_t *old);
 
+/* The hook of sigaltstack. `stack` and `old` are copied if they may lie on a protected page, where
+ * the system call would fail. The new alternate stack is recorded and its pages unprotected: Linux
+ * writes to it when a signal comes, and could not on a protected page. */
 SC_EXPORT int sigaltstack(const stack_t *stack, stack_t *old)
 {
     stack_t asked;

@@ -32,7 +32,9 @@ typedef int spawn_function(pid_t *pid, const char *path, const posix_spawn_file_
                            const posix_spawnattr_t *attributes, char *const arguments[],
                            char *const environment[]);
 
-/* The program that starts here has no other threads, and so waits for none without a limit. */
+/* Unprotects all pages before exec, unless this is a handler that has interrupted a lock of the
+ * library. Waits for a lock at most a second: in a child of vfork its owner is in another process.
+ */
 static void unprotect_all(void)
 {
     SC_KEEP_ERRNO();
@@ -40,15 +42,18 @@ static void unprotect_all(void)
         sc_guard_unprotect_all(true);
 }
 
+/* Called before an exec that replaces this program: writes to disk what was found, and unprotects
+ * all pages. */
 void sc_exec_prepare(void)
 {
     sc_life_may_vanish();
     unprotect_all();
 }
 
-/* Prefaults what an exec reads, and keeps it on loan. If the new program replaces this one the loan
- * ends with the process. If it starts in a child of vfork, the loan is found by its frame, which is
- * gone by then. */
+/* Called before an exec or posix_spawn, with what Linux will read: path, arguments and environment.
+ * Makes that accessible, and keeps other threads from protecting it until the call returns (a
+ * loan). If the new program replaces this one, the loan ends with the process. If it starts in a
+ * child of vfork, the loan ends when the caller's frame is found to be gone. */
 static void lend_arguments(struct sc_loans *loans, const char *name, void *site, const char *path,
                            char *const arguments[], char *const environment[])
 {
@@ -62,8 +67,8 @@ static void lend_arguments(struct sc_loans *loans, const char *name, void *site,
     sc_prefault_strings(&prefault, environment);
 }
 
-/* Prefaults what a child of posix_spawn reads in its parent's memory, where a fault would kill the
- * child. */
+/* Called before posix_spawn, with what its child will read in its parent's memory, where a fault
+ * would kill the child: makes that accessible, and keeps it so until the call returns (a loan). */
 static void prefault_spawn_arguments(struct sc_loans *loans, const char *name, void *site,
                                      const posix_spawn_file_actions_t *actions,
                                      const posix_spawnattr_t *attributes)
@@ -78,8 +83,9 @@ static void prefault_spawn_arguments(struct sc_loans *loans, const char *name, v
         sc_prefault_buffer(&prefault, attributes, sizeof *attributes, SC_TOUCH_READ);
 }
 
-/* Calls libc's function of that name, and returns its result. The new program inherits the signal
- * mask that this one believes it has. What stands last is done before the call. */
+/* Calls libc's function of that name (an exec or posix_spawn), and returns its result. The new
+ * program inherits Linux's signal mask, which becomes the one that this program believes it has.
+ * What stands last is done before the call. */
 #define PASS_ON(type, name, path, words, environment, arguments, ...)                              \
     do {                                                                                           \
         struct sc_loans loans_ = {.frame = SC_FRAME()};                                            \
@@ -100,26 +106,31 @@ static void prefault_spawn_arguments(struct sc_loans *loans, const char *name, v
         PASS_ON(type, name, path, words, environment, arguments);                                  \
     } while (0)
 
+/* The hook of execve: exec with arguments and an environment. */
 SC_EXPORT int execve(const char *path, char *const arguments[], char *const environment[])
 {
     REPLACE(execve_function, execve, path, arguments, environment, (path, arguments, environment));
 }
 
+/* The hook of execv: exec with the present environment. */
 SC_EXPORT int execv(const char *path, char *const arguments[])
 {
     REPLACE(execv_function, execv, path, arguments, environ, (path, arguments));
 }
 
+/* The hook of execvp: exec of a program that is searched for in PATH. */
 SC_EXPORT int execvp(const char *path, char *const arguments[])
 {
     REPLACE(execv_function, execvp, path, arguments, environ, (path, arguments));
 }
 
+/* The hook of execvpe: the same with an environment. */
 SC_EXPORT int execvpe(const char *path, char *const arguments[], char *const environment[])
 {
     REPLACE(execve_function, execvpe, path, arguments, environment, (path, arguments, environment));
 }
 
+/* The hook of fexecve: exec of an open file, so no path is read. */
 SC_EXPORT int fexecve(int fd, char *const arguments[], char *const environment[])
 {
     REPLACE(fexecve_function, fexecve, NULL, arguments, environment, (fd, arguments, environment));
@@ -130,6 +141,7 @@ int execveat(int folder, const char *path, char *const arguments[], char *const 
              int flags);
 #endif
 
+/* The hook of execveat: exec of a path below an open folder. */
 SC_EXPORT int execveat(int folder, const char *path, char *const arguments[],
                        char *const environment[], int flags)
 {
@@ -149,8 +161,8 @@ static size_t count_list(const char *first, va_list list)
     return count;
 }
 
-/* Makes an array of the list, with the NULL. `list` is left after its NULL, where execle has the
- * environment. */
+/* Makes an array of the list of words, with its NULL, on the stack. `list` is left after its NULL,
+ * where execle has the environment. */
 #define LIST_TO_ARRAY(array, first, list)                                                          \
     do {                                                                                           \
         va_list ahead_;                                                                            \
@@ -162,6 +174,7 @@ static size_t count_list(const char *first, va_list list)
             (array)[i_ + 1] = va_arg(list, char *);                                                \
     } while (0)
 
+/* Defines the hook of an exec that takes a list of words, by the function that takes an array. */
 #define REPLACE_BY_LIST(name, array_name)                                                          \
     SC_EXPORT int name(const char *path, const char *first, ...)                                   \
     {                                                                                              \
@@ -176,6 +189,7 @@ static size_t count_list(const char *first, va_list list)
 REPLACE_BY_LIST(execl, execv)
 REPLACE_BY_LIST(execlp, execvp)
 
+/* The hook of execle: exec with a list of words, and the environment behind its NULL. */
 SC_EXPORT int execle(const char *path, const char *first, ...)
 {
     char **arguments;
@@ -187,6 +201,8 @@ SC_EXPORT int execle(const char *path, const char *first, ...)
     REPLACE(execve_function, execve, path, arguments, environment, (path, arguments, environment));
 }
 
+/* The hook of posix_spawn: the child reads all arguments in this process's memory, as after vfork.
+ */
 SC_EXPORT int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
                           const posix_spawnattr_t *attributes, char *const arguments[],
                           char *const environment[])
@@ -196,6 +212,7 @@ SC_EXPORT int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_a
             prefault_spawn_arguments(&loans_, "posix_spawn", SC_SITE(), actions, attributes));
 }
 
+/* The hook of posix_spawnp: posix_spawn of a program that is searched for in PATH. */
 SC_EXPORT int posix_spawnp(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
                            const posix_spawnattr_t *attributes, char *const arguments[],
                            char *const environment[])

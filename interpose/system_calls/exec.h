@@ -9,7 +9,8 @@
 #ifndef SC_INTERPOSE_SYSTEM_CALLS_EXEC_H
 #define SC_INTERPOSE_SYSTEM_CALLS_EXEC_H
 
-/* Writes all hazards that were found to disk, which may take 0.5 s, and unprotects all pages.
+/* Called before an exec: writes all hazards that were found to disk, which may take 0.5 s, as they
+ * would be lost with this program. Unprotects all pages, as Linux reads arguments and environment.
  * Signal-safe; errno is kept. Locks: takes the reaper's and the guard's, except in a signal handler
  * that has interrupted one of these. */
 void sc_exec_prepare(void);

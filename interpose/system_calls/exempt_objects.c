@@ -20,11 +20,13 @@
 
 enum { PAGES_MAX = 256 }; /* of one object */
 
+/* Returns the size of a page minus 1. */
 static uintptr_t page_mask(void)
 {
     return *sc_track_parts.page_mask;
 }
 
+/* Returns the pages on which the object lies. */
 static struct sc_pages pages_of(const void *object, size_t size_bytes)
 {
     return sc_pages_around((uintptr_t)object, size_bytes, page_mask());
@@ -32,9 +34,9 @@ static struct sc_pages pages_of(const void *object, size_t size_bytes)
 
 /* ---- letting go ---- */
 
-/* Unprotects pages as a touch by the program would. A handler that interrupted a lock of the
- * library cannot wait for copies, and an asynchronous cancellation must not end the thread within a
- * lock. */
+/* Unprotects the pages if any is guarded, without a report: Linux is about to use an object there,
+ * and the program does not. In a handler that interrupted a lock of the library no lock is taken.
+ * No cancellation point: an asynchronous cancellation must not end the thread within a lock. */
 static void unprotect_pages(const struct sc_pages *pages)
 {
     static const struct sc_culprit nobody = {.api = ""};
@@ -50,6 +52,8 @@ static void unprotect_pages(const struct sc_pages *pages)
         sc_guard_unprotect(start, size_bytes);
 }
 
+/* Unprotects the object's page once, for a system call that is about to use the object, of whatever
+ * size. The page may be protected again afterwards. */
 void sc_exempt_objects_unprotect_once(const void *object)
 {
     SC_KEEP_ERRNO();
@@ -59,7 +63,8 @@ void sc_exempt_objects_unprotect_once(const void *object)
 
 /* ---- keeping off ---- */
 
-/* Exempts the object's pages. False: there is no room for all. */
+/* Adds the pages to those that are never protected. False: they are too many, or the set is full.
+ */
 static bool exempt_all(const struct sc_pages *pages)
 {
     if ((pages->end - pages->start) / (page_mask() + 1) > PAGES_MAX)
@@ -70,8 +75,9 @@ static bool exempt_all(const struct sc_pages *pages)
     return true;
 }
 
-/* Ends the guarding of the object's whole range. Does nothing in a handler that interrupted a lock
- * of the library: the caller then unprotects the pages only this time. */
+/* Has the allocation or registration with these pages never be guarded again, as there is no room
+ * to record single pages. Does nothing in a handler that interrupted a lock of the library: then
+ * the caller unprotects the pages only this time. */
 static void forbid_guarding(const struct sc_pages *pages)
 {
     if (sc_library_lock_depth)
@@ -80,7 +86,10 @@ static void forbid_guarding(const struct sc_pages *pages)
     sc_losses_forbid_guarding((const void *)pages->start, pages->end - pages->start);
 }
 
-/* Exempts the object's pages from now on, and unprotects them. */
+/* Has the object's pages never be protected from now on, and unprotects them. First stores that,
+ * and then looks whether they are protected (sc_loans_order between the two): the guard does so the
+ * other way round, so that one of the two sees the other. Does nothing while nothing is guarded at
+ * all (guard=off, hooks not active). */
 static __attribute__((noinline)) void exempt(const void *object, size_t size_bytes)
 {
     SC_KEEP_ERRNO();
@@ -95,7 +104,7 @@ static __attribute__((noinline)) void exempt(const void *object, size_t size_byt
     unprotect_pages(&pages);
 }
 
-/* Are all pages of the object exempt already? */
+/* Are all pages of the object among those that are never protected already? */
 static bool is_exempt(uintptr_t address, size_t size_bytes)
 {
     uintptr_t page = address & ~page_mask();
@@ -107,8 +116,8 @@ static bool is_exempt(uintptr_t address, size_t size_bytes)
     return false;
 }
 
-/* May the object's page be guarded? It may be because of other memory on it, so the whole page
- * counts. */
+/* May the object's pages be guarded: does any byte on them belong to memory that the driver knows?
+ * It may be another object's byte, so whole pages count. */
 static bool may_be_in_range(const void *object, size_t size_bytes)
 {
     struct sc_pages pages = pages_of(object, size_bytes);
@@ -118,8 +127,10 @@ static bool may_be_in_range(const void *object, size_t size_bytes)
 
 __thread struct sc_far_object sc_far_objects[SC_FAR_OBJECTS];
 
-/* Records an object that need not be exempt, so that the next call with it is fast. The address is
- * stored last, so that a signal handler finds no mixture of two objects. */
+/* Records that no page of the object can be guarded, so that the next call with it is fast. Valid
+ * for `version` of the set of memory that the driver knows; odd: it is just changing. Only for an
+ * object that ends on its first page, as only that was looked at. The address is stored last, so
+ * that a signal handler finds no mixture of two objects. */
 void sc_exempt_objects_note_far(const void *object, uint64_t version)
 {
     struct sc_far_object *far = sc_exempt_objects_far_entry(object);
@@ -132,8 +143,9 @@ void sc_exempt_objects_note_far(const void *object, uint64_t version)
     far->address = (uintptr_t)object;
 }
 
-/* Exempts an object from protection that Linux uses at times of its own, as it does a mutex's word.
- */
+/* Has the pages of an object never be protected, which Linux uses at times of its own, as it does a
+ * mutex's word: it fails or aborts the process on a protected page. Does nothing if no page of the
+ * object can be guarded, or that was done before, or the size cannot be an object's. */
 void sc_exempt_objects_add(const void *object, size_t size_bytes)
 {
     uintptr_t address = (uintptr_t)object;

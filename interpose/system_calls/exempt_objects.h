@@ -34,14 +34,15 @@
 #include "track/track_presence.h"
 #include "track/track_views.h"
 
-/* Is there any range, so that pages can be guarded? One load. */
+/* Is there any range (memory that the driver knows), so that pages can be guarded? One load. */
 static inline bool sc_exempt_objects_may_be_needed(void)
 {
     return sc_unlikely(sc_track_has_any(&sc_track, SC_HAS_RANGES));
 }
 
 /* Objects (mutexes and the like) that the calling thread used lately and that lie on no page of a
- * range, so that no look-up is needed. An entry is valid for one version of the set of ranges.
+ * range (memory that the driver knows), so that no look-up is needed. An entry is valid for one
+ * version of the set of ranges, a number that changes with each allocation and registration.
  * Frameworks and the runtime lock the same few mutexes thousands of times between two copies, and
  * some of these lie near a range. */
 enum { SC_FAR_OBJECTS = 16, SC_FAR_OBJECT_BYTES = 64 };
@@ -51,7 +52,7 @@ extern __thread struct sc_far_object {
     uint64_t version;
 } sc_far_objects[SC_FAR_OBJECTS] __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/* Returns the entry in which the object would be. */
+/* Returns the entry of sc_far_objects in which the object is if it is known to be far. */
 static inline struct sc_far_object *sc_exempt_objects_far_entry(const void *object)
 {
     return &sc_far_objects[(uintptr_t)object / sizeof(int) % SC_FAR_OBJECTS];
@@ -63,20 +64,21 @@ static inline uint64_t sc_exempt_objects_ranges_version(void)
     return sc_track_ranges_version(&sc_track);
 }
 
-/* Was the object found to lie on no page of a range, and has the set of ranges not changed since?
- * For objects of at most SC_FAR_OBJECT_BYTES. Three loads. */
+/* Was the object found to lie on no page of a range (memory that the driver knows), and has the set
+ * of ranges not changed since? Then it need not be exempted. For objects of at most
+ * SC_FAR_OBJECT_BYTES. Three loads. */
 static inline bool sc_exempt_objects_is_known_far(const void *object)
 {
     const struct sc_far_object *far = sc_exempt_objects_far_entry(object);
     return far->address == (uintptr_t)object && far->version == sc_exempt_objects_ranges_version();
 }
 
-/* Records that the object lies on no page of a range. `version` was loaded before the ranges were
- * searched. */
+/* Records that the object lies on no page of a range (memory that the driver knows), so that the
+ * next call with it is fast. `version`: of the set of ranges, loaded before that was searched. */
 void sc_exempt_objects_note_far(const void *object, uint64_t version);
 
-/* Exempts the object's pages from protection, as Linux may touch the object at any time from now
- * on. */
+/* Exempts the object's pages from protection: they are unprotected, and never protected again.
+ * Linux may touch the object at any time from now on. */
 void sc_exempt_objects_add(const void *object, size_t size_bytes);
 
 /* Unprotects the page of the object once, for a system call that is about to touch it; its size is

@@ -35,8 +35,8 @@
 
 #include "common/poison.h"
 
-/* May the object lie near a range? Checks the first and the last byte, as an object may lie in two
- * blocks. */
+/* May a page of the object be guarded: does it lie in a block (2 MB) with memory that the driver
+ * knows? Checks the first and the last byte, as an object may lie in two blocks. */
 static inline bool may_be_near_range(const void *object, size_t size_bytes)
 {
     const struct sc_blocks *blocks = sc_track_parts.range_blocks;
@@ -46,15 +46,16 @@ static inline bool may_be_near_range(const void *object, size_t size_bytes)
            (sc_unlikely((first ^ last) >> SC_BLOCKS_SHIFT) && sc_blocks_may_hold_one(blocks, last));
 }
 
-/* Exempts the object's pages from protection, if they may be guarded. */
+/* Has the object's pages never be protected, if they may be: Linux uses the object while threads
+ * sleep on it. */
 static inline void exempt_used(const void *object, size_t size_bytes)
 {
     if (may_be_near_range(object, size_bytes))
         sc_exempt_objects_add(object, size_bytes);
 }
 
-/* Exempts the page of an object that is used often, unless it is far from every range: then that is
- * recorded, so that the next call is fast. */
+/* Has the page of an object that is used again and again (a mutex) never be protected. If it is far
+ * from all memory that can be guarded, only records that, so that the next call is fast. */
 static inline void exempt_often_used(const void *object, size_t size_bytes)
 {
     uint64_t version = sc_exempt_objects_ranges_version();
@@ -117,7 +118,8 @@ int sc_libc_trylock(pthread_mutex_t *mutex);
 __asm__(".symver sc_libc_lock, __pthread_mutex_lock@" SC_GLIBC_FIRST);
 __asm__(".symver sc_libc_trylock, __pthread_mutex_trylock@" SC_GLIBC_FIRST);
 
-/* Finds libc's function; during a look-up, its other name. */
+/* Defines a function that finds libc's function for a hook: by a look-up, or, during one on this
+ * thread, by its other name. */
 #define OR_LIBC(libc_name)                                                                         \
     static void *find_or_##libc_name(struct sc_next *next)                                         \
     {                                                                                              \
@@ -134,6 +136,9 @@ OR_LIBC(sc_libc_trylock)
 
 typedef int robust_function(pthread_mutexattr_t *attributes, int robustness);
 
+/* Hooks pthread_mutexattr_setrobust and its older name. Linux writes to a robust mutex when its
+ * owner ends. From the first one on, those that are locked are looked for when memory is
+ * registered. */
 static int set_robust(robust_function *real, pthread_mutexattr_t *attributes, int robustness)
 {
     if (robustness == PTHREAD_MUTEX_ROBUST)
@@ -141,16 +146,17 @@ static int set_robust(robust_function *real, pthread_mutexattr_t *attributes, in
     return real(attributes, robustness);
 }
 
+/* The hook of pthread_mutexattr_setrobust, by which a program makes robust mutexes. */
 SC_EXPORT int pthread_mutexattr_setrobust(pthread_mutexattr_t *attributes, int robustness)
 {
     return set_robust(SC_NEXT(robust_function *, "pthread_mutexattr_setrobust"), attributes,
                       robustness);
 }
 
-/* The C library's header gives the older name the newer function's symbol, so this one needs a name
- * of its own. */
 SC_EXPORT int older_setrobust(pthread_mutexattr_t *attributes,
                               int robustness) __asm__("pthread_mutexattr_setrobust_np");
+/* The hook of pthread_mutexattr_setrobust_np, the older name. The C library's header gives that the
+ * newer function's symbol, so this one needs a name of its own. */
 SC_EXPORT int older_setrobust(pthread_mutexattr_t *attributes, int robustness)
 {
     return set_robust(SC_NEXT(robust_function *, "pthread_mutexattr_setrobust_np"), attributes,

@@ -22,8 +22,8 @@ struct sc_loans;
 
 enum { SC_IO_REPEATS_MAX = 8 }; /* how often a failed call is repeated at most */
 
-/* May the call have failed because of a protected page? EIO: it wrote through /proc/self/mem
- * (own_memory.h). */
+/* May a system call have failed with this error because of a page that the guard protects? EFAULT
+ * is the usual one; EIO if it wrote through /proc/self/mem (own_memory.h). */
 static inline bool sc_io_may_be_guards(int error)
 {
     return error == EFAULT || error == EIO;

@@ -16,8 +16,8 @@ PREFAULT(arc4random_buf, "arc4random_buf", (void *, into, size_t, size), WRITES(
 
 typedef void random_function(void *into, size_t size);
 
-/* Does what arc4random_buf does, also if the C library lacks it (before 2.36): since the library
- * exports its hook, a program that searches for it finds one. */
+/* Does what arc4random_buf does, also if the C library lacks it (before 2.36): a program that looks
+ * it up finds this library's hook all the same, and must get random bytes from it. */
 static void random_bytes(void *into, size_t size)
 {
     random_function *real = SC_NEXT(random_function *, "arc4random_buf");
@@ -33,7 +33,8 @@ static void random_bytes(void *into, size_t size)
 }
 
 SC_EXPORT void arc4random_buf(void *into, size_t size);
-/* Hooks the C library's function, in which a system call writes into memory of the program. */
+/* The hook of arc4random_buf, in which a system call writes into memory of the program: as it
+ * cannot report an error, that is made accessible before, and kept so until the end (a loan). */
 void arc4random_buf(void *into, size_t size)
 {
     struct sc_loans loans = {.frame = SC_FRAME()};

@@ -111,25 +111,28 @@ enum {
     NAME_BYTES = 16,                                     /* of a thread's name */
 };
 
+/* Returns how many bytes of an fd_set select uses for so many descriptors. */
 static inline size_t fd_set_bytes(int count)
 {
     return count > 0 ? ((size_t)count + NFDBITS - 1) / NFDBITS * sizeof(fd_mask) : 0;
 }
 
+/* Returns size times count; SIZE_MAX if that overflows, which no buffer has: the call will fail. */
 static inline size_t product(size_t size, size_t count)
 {
     size_t bytes;
     return __builtin_mul_overflow(size, count, &bytes) ? SIZE_MAX : bytes;
 }
 
-/* Returns how much of `size` Linux transfers in one call. */
+/* Returns how much of `size` Linux transfers in one call at most, so that no more is waited for. A
+ * size that Linux refuses is returned as it is. */
 static inline size_t transfer(size_t size)
 {
     return size <= SSIZE_MAX && size > TRANSFER_MAX ? TRANSFER_MAX : size;
 }
 
-/* How vmsplice touches the memory: it reads it, or writes it if the descriptor is the pipe's end
- * for reading. */
+/* Returns how vmsplice touches the program's memory: it reads it, or writes it if the descriptor is
+ * the pipe's end for reading. */
 static inline enum sc_touch touch_of_pipe(int fd)
 {
     long flags = sc_kernel_call(SYS_fcntl, fd, F_GETFL);
@@ -171,6 +174,8 @@ static inline enum sc_touch touch_of_pipe(int fd)
 #define BY_PTRACE(request, a, b) prefault_ptrace(prefault, request, a, b)
 #define BY_PROCESS(pid, pieces, count, touch) prefault_process(prefault, pid, pieces, count, touch)
 
+/* prctl: prefaults the argument of the two options for a thread's name. Others take no memory that
+ * is known. */
 static inline void prefault_prctl(struct sc_prefault *prefault, int option, const void *name)
 {
     if (option == PR_GET_NAME)
@@ -179,8 +184,9 @@ static inline void prefault_prctl(struct sc_prefault *prefault, int option, cons
         STRING(name, NAME_BYTES);
 }
 
-/* setrlimit(RLIMIT_DATA): unprotects all pages before the limit is set, as Linux may then refuse to
- * make pages accessible again. No page is guarded by mprotect from then on. */
+/* setrlimit(RLIMIT_DATA), called before the limit is set: unprotects all pages, as Linux may then
+ * refuse to make them accessible again. No page is guarded by mprotect from then on. Nothing to do
+ * if the limit is only read (`to` NULL), or after the call has failed (no loans). */
 static inline void unprotect_for_limit(struct sc_prefault *prefault, int which, const void *to)
 {
     if (!prefault->loans || which != RLIMIT_DATA || !to)
@@ -190,8 +196,9 @@ static inline void unprotect_for_limit(struct sc_prefault *prefault, int which, 
         sc_guard_unprotect_all(false);
 }
 
-/* process_vm_readv and the like: prefaults the pieces that the call uses in process `pid`, if that
- * is this one. Linux takes the id of any thread for its process. */
+/* process_vm_readv and the like: prefaults the pieces of memory that the call uses in process
+ * `pid`, if that is this one (by its id or, as is usual, the calling thread's); else only the list
+ * of pieces lies here. */
 static inline void prefault_process(struct sc_prefault *prefault, pid_t pid,
                                     const struct iovec *pieces, size_t count, enum sc_touch touch)
 {
@@ -254,8 +261,8 @@ static inline void prefault_ptrace(struct sc_prefault *prefault, int request, co
 
 #define NEXT(hook) ((__typeof__(&hook))sc_loader_get(&next_##hook))
 
-/* Defines repeat_HOOK, which repeats the call while it fails because of what may be a protected
- * page. */
+/* Defines repeat_HOOK, called when the call has failed: makes the memory accessible and repeats the
+ * call, as long as that may have been because of a protected page. */
 #define REPEAT(type, call, hook, parameters)                                                       \
     static __attribute__((noinline))                                                               \
     type repeat_##hook(type result, void *site, SC_PARAMETERS_OF(parameters))                      \

@@ -14,8 +14,9 @@
 
 #include "common/poison.h"
 
-/* Is it a descriptor of this process's memory: "/proc/ID/mem" or "/proc/ID/task/THREAD/mem"? A
- * forked child has another id, and its parent's descriptor is for the parent's memory. */
+/* Is it a descriptor of this process's memory ("/proc/ID/mem" or "/proc/ID/task/THREAD/mem", by its
+ * link in /proc)? A forked child has another id, and its parent's descriptor is for the parent's
+ * memory. */
 static bool is_own_memory(int fd)
 {
     char link[48], path[64], own[48];
@@ -30,14 +31,16 @@ static bool is_own_memory(int fd)
     return strncmp(path, own, strlen(own)) == 0 && strcmp(path + size - 4, "/mem") == 0;
 }
 
-/* Has the call failed with EIO, so that this prefault is for its repetition? */
+/* Has the call failed with EIO, so that its memory is prepared for a repetition? Before the first
+ * try there are loans. */
 static bool has_failed_with_eio(const struct sc_prefault *prefault)
 {
     return !prefault->loans && errno == EIO;
 }
 
-/* Prefaults the memory of a write that has failed with EIO and went to /proc/self/mem: that at the
- * address `at`, or at the descriptor's position. */
+/* If a write of so many bytes has failed with EIO and went to this process's memory, by way of
+ * /proc/self/mem: makes the memory at `at` (or at the descriptor's position) accessible, for the
+ * write to be repeated. Otherwise does nothing, so that most writes cost no check. */
 void sc_own_memory_prefault(struct sc_prefault *prefault, int fd, off64_t at, size_t size_bytes)
 {
     if (!has_failed_with_eio(prefault) || !is_own_memory(fd))
@@ -48,8 +51,8 @@ void sc_own_memory_prefault(struct sc_prefault *prefault, int fd, off64_t at, si
     sc_prefault_buffer(prefault, (const void *)at, size_bytes, SC_TOUCH_WRITE);
 }
 
-/* Prefaults the target of a failed write of several pieces into this process's memory. The failed
- * call has read the pieces, so they can be read. */
+/* Does what sc_own_memory_prefault does, for a write from several pieces, which go to one place.
+ * The failed call has read the list of pieces, so it can be read. */
 void sc_own_memory_prefault_pieces(struct sc_prefault *prefault, int fd, off64_t at,
                                    const struct iovec *pieces, size_t count)
 {

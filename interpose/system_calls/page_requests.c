@@ -46,14 +46,16 @@ enum { LOCK_TRIES_MAX = 8 };
 typedef int mlock_function(const void *address, size_t size);
 typedef int mlock2_function(const void *address, size_t size, unsigned flags);
 
+/* Calls the C library's mlock, with the parameters of mlock2. */
 static int lock_with_no_flags(const void *address, size_t size, unsigned flags)
 {
     (void)flags;
     return SC_NEXT(mlock_function *, "mlock")(address, size);
 }
 
-/* Calls mlock or the like. Linux maps the pages for that, which fails for inaccessible ones. So
- * they are unprotected before; another thread may protect them again meanwhile. */
+/* Calls `lock`, mlock or mlock2. Linux maps the pages for that, which fails with ENOMEM for
+ * inaccessible ones. So they are unprotected before. Another thread may protect them again
+ * meanwhile, so a call that has failed is repeated, LOCK_TRIES_MAX times at most. */
 static int lock_pages(mlock2_function *lock, const void *address, size_t size, unsigned flags)
 {
     int result = -1;
@@ -67,11 +69,13 @@ static int lock_pages(mlock2_function *lock, const void *address, size_t size, u
     return result;
 }
 
+/* The hook of mlock, which would fail where pages are protected. */
 SC_EXPORT int mlock(const void *address, size_t size)
 {
     return lock_pages(lock_with_no_flags, address, size, 0);
 }
 
+/* The hook of mlock2, which would fail where pages are protected. */
 SC_EXPORT int mlock2(const void *address, size_t size, unsigned flags)
 {
     return lock_pages(SC_NEXT(mlock2_function *, "mlock2"), address, size, flags);
@@ -84,13 +88,15 @@ enum { PAGEOUT = 21, POPULATE_READ = 22, POPULATE_WRITE = 23, DONTNEED_LOCKED = 
 
 typedef int madvise_function(void *address, size_t size_bytes, int advice);
 
+/* Calls the C library's madvise. */
 static int call_madvise(void *address, size_t size_bytes, int advice)
 {
     return SC_NEXT(madvise_function *, "madvise")(address, size_bytes, advice);
 }
 
-/* Calls madvise to populate pages. Linux touches every page as the program would, and fails where
- * the program would wait. The contents of the pages do not matter. */
+/* Calls madvise with an advice that populates pages. Linux touches each, and fails at a protected
+ * one. So they are unprotected before, without a report, as their contents do not matter, and kept
+ * so until the call returns (a loan). */
 static __attribute__((noinline)) int populate(void *address, size_t size_bytes, int advice)
 {
     enum sc_touch touch = advice == POPULATE_READ ? SC_TOUCH_READ : SC_TOUCH_WRITE;
@@ -104,19 +110,25 @@ static __attribute__((noinline)) int populate(void *address, size_t size_bytes, 
     return result;
 }
 
-/* Does the advice remove pages from the page tables? Shared memory keeps its contents then. */
+/* Does the advice remove pages from the page tables? The library's pinned memory, which is shared,
+ * keeps its contents then. */
 static bool removes_pages(int advice)
 {
     return advice == MADV_DONTNEED || advice == DONTNEED_LOCKED || advice == PAGEOUT;
 }
 
-/* Does the address lie in an area (interpose/memory/areas.h), at a page's start? */
+/* Does the address lie in an area (the library's pinned memory, interpose/memory/areas.h), at a
+ * page's start? At other addresses madvise fails. */
 static bool are_pages_of_area(const void *address)
 {
     uintptr_t start = (uintptr_t)address;
     return sc_unlikely(sc_areas_have(start)) && start % SC_SMALL_PAGE_BYTES == 0;
 }
 
+/* The hook of madvise. An advice that removes pages is not given for memory that is registered with
+ * userfaultfd: a later system call on a missing page would fail. If only a part is registered, the
+ * advice is given, and that part mapped again. For other memory sc_advice_before waits for or
+ * reports what the advice would take from operations in flight. */
 SC_EXPORT int madvise(void *address, size_t size_bytes, int advice)
 {
     if (advice == POPULATE_READ || advice == POPULATE_WRITE)

@@ -34,26 +34,29 @@ enum {
 
 /* ---- an interval ---- */
 
-/* Could pages of it become guarded? */
+/* Could pages of the interval become guarded: does it overlap memory that the driver knows? */
 static bool may_be_in_range(const void *address, size_t size_bytes)
 {
     return sc_blocks_may_hold(sc_track_parts.range_blocks, (uintptr_t)address, size_bytes) &&
            sc_track_may_have(&sc_track, SC_NEAR_RANGES, (uintptr_t)address, size_bytes);
 }
 
+/* May pages of the interval ever have been guarded? If not, a failed call cannot have met one. */
 static bool was_guarded_near(const void *address, size_t size_bytes)
 {
     return sc_blocks_may_hold(sc_track_parts.guarded_blocks, (uintptr_t)address, size_bytes);
 }
 
-/* Can a buffer have that size? If not, Linux refuses the call. */
+/* Can a buffer of that size be there? If it is empty or too large, Linux uses nothing of it. */
 static bool is_interval(const void *address, size_t size_bytes)
 {
     return size_bytes - 1 < SSIZE_MAX && (uintptr_t)address < UINTPTR_MAX - size_bytes;
 }
 
-/* Touches protected pages as the program would. The wait is no cancellation point, and an
- * asynchronous cancellation must not end the thread within a lock of the library. */
+/* Handles the touch of protected pages that a system call is about to make, as if the program made
+ * it: reports it, waits, and unprotects the pages. Notes in may_be_ours that the call may fail
+ * because of the guard. No cancellation point: an asynchronous cancellation must not end the thread
+ * within a lock of the library. */
 static void touch_pages(struct sc_prefault *prefault, const void *address, size_t size_bytes,
                         enum sc_touch touch)
 {
@@ -66,14 +69,16 @@ static void touch_pages(struct sc_prefault *prefault, const void *address, size_
     sc_touches_by_kernel(address, size_bytes, touch, &prefault->culprit);
 }
 
-/* Is anything guarded, or has the call failed as if something was? */
+/* Is anything guarded now, or has the call just failed (no loans), so that something may have been?
+ */
 static bool may_be_guarded(const struct sc_prefault *prefault)
 {
     return sc_unlikely(sc_guard_busy() || !prefault->loans);
 }
 
-/* Prefaults memory that a system call is about to read or write: puts it on loan, handles the touch
- * as the program's, and unprotects the pages. */
+/* Prepares memory that a system call is about to read or write: stores that it must not be
+ * protected until the call returns (a loan), reports and waits as for a touch by the program, and
+ * unprotects the pages. A call that has failed has its loans already. */
 void sc_prefault_buffer(struct sc_prefault *prefault, const void *address, size_t size_bytes,
                         enum sc_touch touch)
 {
@@ -85,8 +90,9 @@ void sc_prefault_buffer(struct sc_prefault *prefault, const void *address, size_
         touch_pages(prefault, address, size_bytes, touch);
 }
 
-/* Prefaults memory of which only the address is known. The page is unprotected without a report:
- * what follows the first byte may belong to an operation that the call does not touch. */
+/* Prepares memory that a system call is about to use, of which only the address is known. The page
+ * is unprotected without a report: what follows the first byte may belong to an operation that the
+ * call does not touch. */
 void sc_prefault_page(struct sc_prefault *prefault, const void *address)
 {
     if (prefault->loans && may_be_in_range(address, 1))
@@ -99,8 +105,8 @@ void sc_prefault_page(struct sc_prefault *prefault, const void *address)
 
 /* ---- what must be read to be known ---- */
 
-/* Is the word mapped and readable? FUTEX_CMP_REQUEUE reads it first of all. As no thread is to be
- * woken or moved, none is. */
+/* Is the word mapped and readable? Asked of Linux by FUTEX_CMP_REQUEUE, which reads it first of
+ * all, and wakes or moves no thread here (of none). */
 static bool is_word_there(uintptr_t address)
 {
     return sc_kernel_call(SYS_futex, address, FUTEX_CMP_REQUEUE_PRIVATE, 0, 0, address, 0) !=
@@ -118,23 +124,25 @@ static bool are_words_there(uintptr_t address, size_t size_bytes)
     return true;
 }
 
-/* Reads memory of this process directly, if it is mapped, on systems where process_vm_readv is
- * forbidden (by a seccomp filter). An argument of a call stays mapped meanwhile, unless the program
- * is wrong. */
+/* Copies memory of the program by loads, on systems where process_vm_readv, which sc_peek uses, is
+ * forbidden (by a seccomp filter). False: it is not mapped, or sc_peek works and has shown that. An
+ * argument of a call stays mapped meanwhile, unless the program is wrong. */
 static bool copy_if_there(void *into, const void *address, size_t size_bytes)
 {
     char own = 0;
     char copy;
-    /* If sc_peek works at all, it has shown that the address is bad. */
+    /* Does sc_peek work at all? Then it has shown that the address is bad. */
     if (sc_peek(&copy, (uintptr_t)&own, 1) || !are_words_there((uintptr_t)address, size_bytes))
         return false;
     memcpy(into, address, size_bytes);
     return true;
 }
 
-/* Reads memory of the program. False: it cannot be read, for example because its page is protected.
- * Most addresses that programs pass to system calls are of locals, which are read directly. The
- * calls for others are marked as the library's own. */
+/* Copies an argument of a system call that lies in the program's memory. False: it cannot be read,
+ * as if its page is protected. Most such addresses are of locals, which are on this thread's stack
+ * and are read directly. For others Linux is asked; these calls count as the library's own
+ * (SC_INSIDE).
+ */
 bool sc_prefault_peek(void *into, const void *address, size_t size_bytes)
 {
     if (sc_likely(sc_thread_stack_copy(into, (uintptr_t)address, size_bytes)))
@@ -154,13 +162,14 @@ static bool peek_text(struct sc_prefault *prefault, char *some, const char *text
     return sc_prefault_peek(some, text, size_bytes);
 }
 
+/* Returns the smaller of the two. */
 static size_t at_most(size_t count, size_t most)
 {
     return count < most ? count : most;
 }
 
-/* Returns the length of the string with its NUL, as far as it can be read. No piece of TEXT bytes
- * crosses a page. */
+/* Returns the length of the string with its NUL, at most `most_bytes`, and as far as it can be
+ * read. It is read in pieces of which none crosses a page, as the next page may not be there. */
 static size_t string_bytes(struct sc_prefault *prefault, const char *string, size_t most_bytes)
 {
     char some[TEXT];
@@ -177,6 +186,8 @@ static size_t string_bytes(struct sc_prefault *prefault, const char *string, siz
     return at_most(done, most_bytes);
 }
 
+/* Prepares a string that a system call is about to read. Nothing to do, and no length to be found,
+ * if it begins in memory that is never guarded. */
 void sc_prefault_string(struct sc_prefault *prefault, const char *string, size_t most_bytes)
 {
     if (prefault->loans ? may_be_in_range(string, 1) : was_guarded_near(string, 1))
@@ -184,7 +195,8 @@ void sc_prefault_string(struct sc_prefault *prefault, const char *string, size_t
                            SC_TOUCH_READ);
 }
 
-/* Prefaults the strings one by one, since the end of the array is not known before. */
+/* Prepares an array of strings that ends with NULL, as of exec, and the strings. One by one, since
+ * the end of the array is not known before. */
 void sc_prefault_strings(struct sc_prefault *prefault, char *const *strings)
 {
     const char *string;
@@ -196,7 +208,8 @@ void sc_prefault_strings(struct sc_prefault *prefault, char *const *strings)
     }
 }
 
-/* Prefaults a list of pieces, as of readv, and each of the pieces. */
+/* Prepares a list of pieces of memory, as of readv, and each of the pieces, for a system call. The
+ * list itself is only read. */
 void sc_prefault_pieces(struct sc_prefault *prefault, const struct iovec *pieces, size_t given,
                         enum sc_touch touch)
 {
@@ -212,7 +225,7 @@ void sc_prefault_pieces(struct sc_prefault *prefault, const struct iovec *pieces
     }
 }
 
-/* Prefaults all that a message of sendmsg or recvmsg points to. */
+/* Prepares all that a message of sendmsg or recvmsg points to, for that call. */
 void sc_prefault_message(struct sc_prefault *prefault, const struct msghdr *message,
                          enum sc_touch touch)
 {
@@ -225,8 +238,8 @@ void sc_prefault_message(struct sc_prefault *prefault, const struct msghdr *mess
     sc_prefault_pieces(prefault, header.msg_iov, header.msg_iovlen, touch);
 }
 
-/* Prefaults all messages of sendmmsg or recvmmsg. The call writes the length of each message, also
- * when it sends them. */
+/* Prepares all messages of sendmmsg or recvmmsg, for that call. It writes the length of each
+ * message, also when it sends them. */
 void sc_prefault_messages(struct sc_prefault *prefault, const struct mmsghdr *messages,
                           unsigned count, enum sc_touch touch)
 {
@@ -236,7 +249,8 @@ void sc_prefault_messages(struct sc_prefault *prefault, const struct mmsghdr *me
     }
 }
 
-/* Prefaults a buffer whose size is an argument by address, as that of getsockname. */
+/* Prepares a buffer that a system call writes, and its size, which lies in memory that the call
+ * reads and writes (as getsockname's). Without a buffer (NULL) only the size. */
 void sc_prefault_sized(struct sc_prefault *prefault, const void *address, const socklen_t *size)
 {
     socklen_t size_bytes;
@@ -247,7 +261,9 @@ void sc_prefault_sized(struct sc_prefault *prefault, const void *address, const 
 
 /* ---- numbers that define what an argument is ---- */
 
-/* Prefaults the argument of ioctl. If the request has no size, it may be no address at all. */
+/* Prepares the argument of ioctl. A request of the usual form contains the argument's size, and
+ * whether Linux reads or writes it. In others it may be an address or not: then at most its page is
+ * unprotected. */
 void sc_prefault_ioctl(struct sc_prefault *prefault, unsigned long request, const void *argument)
 {
     if (_IOC_SIZE(request) && _IOC_DIR(request) != _IOC_NONE)
@@ -257,7 +273,7 @@ void sc_prefault_ioctl(struct sc_prefault *prefault, unsigned long request, cons
         sc_prefault_page(prefault, argument);
 }
 
-/* Prefaults the argument of fcntl, whose size depends on the command. */
+/* Prepares the argument of fcntl, if by the command it is an address: of a lock or an owner. */
 void sc_prefault_fcntl(struct sc_prefault *prefault, int command, const void *argument)
 {
     switch (command) {
@@ -284,13 +300,14 @@ void sc_prefault_fcntl(struct sc_prefault *prefault, int command, const void *ar
 
 /* ---- what Linux, or another thread, touches later as well ---- */
 
-/* Does the futex command have a second word? */
+/* Does the futex command use a second word in memory? */
 static bool has_second(int command)
 {
     return command == FUTEX_REQUEUE || command == FUTEX_CMP_REQUEUE || command == FUTEX_WAKE_OP ||
            command == FUTEX_WAIT_REQUEUE_PI || command == FUTEX_CMP_REQUEUE_PI;
 }
 
+/* Does the futex command read a timeout from memory? In others that argument is a number. */
 static bool has_timeout(int command)
 {
     enum { LOCK_PI2 = 13 }; /* Linux 5.14 */
@@ -298,8 +315,8 @@ static bool has_timeout(int command)
            command == LOCK_PI2 || command == FUTEX_WAIT_REQUEUE_PI;
 }
 
-/* Exempts the words of a futex, which Linux also uses while no call runs, and prefaults the
- * timeout. */
+/* Prepares the memory of the system call futex. The pages of its words are never protected again,
+ * as Linux uses the words for other threads' calls, too. The timeout is only read now. */
 void sc_prefault_futex(struct sc_prefault *prefault, const void *word, int operation,
                        const void *timeout, const void *second)
 {
@@ -311,7 +328,8 @@ void sc_prefault_futex(struct sc_prefault *prefault, const void *word, int opera
         sc_prefault_buffer(prefault, timeout, sizeof(struct timespec), SC_TOUCH_READ);
 }
 
-/* Prefaults the array of futex_waitv, and exempts the words that it points to. */
+/* Prepares the memory of futex_waitv: an array of waiters, which is only read now, and the words
+ * that it points to, whose pages are never protected again. Linux refuses more than WAITERS_MAX. */
 void sc_prefault_futexes(struct sc_prefault *prefault, const void *waiters, size_t count)
 {
     const struct waiter {
@@ -327,8 +345,9 @@ void sc_prefault_futexes(struct sc_prefault *prefault, const void *waiters, size
         sc_exempt_objects_add((const void *)(uintptr_t)one.address, sizeof(uint32_t));
 }
 
-/* Exempts a request for asynchronous input or output, and its buffer. The request itself may be
- * read directly: the C library, which performs it, does that as well. */
+/* Prepares a request for asynchronous input or output (aio_read), and its buffer: threads of the C
+ * library use them later, with SIGSEGV blocked. So their pages are never protected again. The
+ * request may be read directly, as the C library does. */
 void sc_prefault_request(struct sc_prefault *prefault, const struct aiocb *request)
 {
     (void)prefault;
@@ -338,6 +357,7 @@ void sc_prefault_request(struct sc_prefault *prefault, const struct aiocb *reque
     sc_exempt_objects_add((const void *)(uintptr_t)request->aio_buf, request->aio_nbytes);
 }
 
+/* Prepares the requests of lio_listio, each as sc_prefault_request does. */
 void sc_prefault_requests(struct sc_prefault *prefault, struct aiocb *const *requests, int count)
 {
     for (int i = 0; i < count; i++)

@@ -35,7 +35,7 @@
 enum sc_touch;
 struct sc_loans;
 
-/* The prefaulting of one call's memory. */
+/* The preparation (prefaulting) of one system call's memory. */
 struct sc_prefault {
     struct sc_culprit culprit;
     struct sc_loans *loans; /* NULL: the call has failed, and its memory is on loan already */
@@ -50,20 +50,22 @@ static inline bool sc_prefault_is_allowed(void)
     return sc_active() && (!sc_is_inside() || sc_inside_is_interrupted());
 }
 
-/* May any page be guarded, so that the call's memory must be prefaulted? Only memory in ranges is
- * guarded, but a page may stay protected for a moment after the last range has gone. */
+/* May any page be guarded, so that the call's memory must be prepared? Only memory that the driver
+ * knows (ranges) is guarded, but a page may stay protected for a moment after the last has gone. */
 static inline bool sc_prefault_is_needed(void)
 {
     return sc_unlikely(sc_track_has_any(&sc_track, SC_HAS_RANGES) || sc_guard_busy()) &&
            sc_options.guard && sc_prefault_is_allowed();
 }
 
-/* Prefaults a buffer of `size_bytes` bytes. The buffer may be shorter, if the program knows that
- * less is transferred. */
+/* Prefaults a buffer that the call is about to read or write (`touch`): keeps it from being
+ * protected until the call returns, and reports, waits for and unprotects what is guarded of it.
+ * The buffer may be shorter than `size_bytes`, if the program knows that less is transferred. */
 void sc_prefault_buffer(struct sc_prefault *prefault, const void *address, size_t size_bytes,
                         enum sc_touch touch);
 
-/* Prefaults the page of the address, if it is not known how much the call touches. */
+/* Prefaults memory of which only the address is known, and not how much the call touches: its page
+ * is unprotected, without a report. */
 void sc_prefault_page(struct sc_prefault *prefault, const void *address);
 
 /* Prefaults a string, of which the call reads at most `most_bytes` bytes. */
@@ -100,7 +102,8 @@ struct aiocb;
 void sc_prefault_request(struct sc_prefault *prefault, const struct aiocb *request);
 void sc_prefault_requests(struct sc_prefault *prefault, struct aiocb *const *requests, int count);
 
-/* Copies memory by process_vm_readv, without prefaulting it. False: not all of it can be read. */
+/* Copies memory of the program, such as a list of pieces that a call is about to read, without
+ * making it accessible. False: not all of it can be read, as where a page is protected. */
 bool sc_prefault_peek(void *into, const void *address, size_t size_bytes);
 
 #endif

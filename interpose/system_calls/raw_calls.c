@@ -52,14 +52,16 @@ typedef long call_function(long number, long a, long b, long c, long d, long e, 
 
 SC_NEXT_RECORD(next_call, "syscall", NULL);
 
+/* Fails as libc's syscall() does. */
 static long fail_with(int error)
 {
     errno = error;
     return -1;
 }
 
-/* Makes the system call directly, as libc's syscall() does: before the library's constructor has
- * run, since a look-up takes a lock. */
+/* Makes the system call directly, as libc's syscall() does, with errno and -1. Used before the
+ * library's constructor has looked that up: a look-up takes a lock, and syscall() may be called in
+ * a signal handler. */
 static long call_kernel(long number, long a, long b, long c, long d, long e, long f)
 {
     enum { ERRORS = 4096 };
@@ -77,8 +79,8 @@ static call_function *callee(void)
 
 /* ---- masks ---- */
 
-/* Reads the mask at the address. False: it cannot be read. A mask near a range is read directly,
- * since a load from a protected page is handled, while sc_peek fails there. */
+/* Reads the signal mask at the address (0: none). False: it cannot be read. One that may lie on a
+ * protected page is read by a load, since the guard handles its fault; Linux would fail there. */
 static bool read_mask(uint64_t *mask, long address)
 {
     if (address && sc_track_range_may_be_near(&sc_track, (void *)address)) {
@@ -88,7 +90,8 @@ static bool read_mask(uint64_t *mask, long address)
     return !address || sc_prefault_peek(mask, (void *)address, sizeof *mask);
 }
 
-/* Sets the belief about SIGSEGV after the mask was changed. */
+/* Called after the program has changed its mask, of which Linux got all but SIGSEGV: records
+ * whether the program has SIGSEGV blocked now, or that only other signals have changed. */
 static void believe_changed(long how, uint64_t asked)
 {
     bool is_named = asked & SC_SIGNAL_BIT(SIGSEGV);
@@ -100,7 +103,11 @@ static void believe_changed(long how, uint64_t asked)
         sc_signal_mask_note_other_signals((int)how, asked);
 }
 
-/* Changes the mask as the hook of sigprocmask does (interpose/signals/signal_mask.h). */
+/* Changes the mask for a program that calls rt_sigprocmask by its number, as the hook of
+ * sigprocmask does: Linux never gets SIGSEGV, and it is recorded whether the program has it
+ * blocked. Masks that may lie on a protected page are copied. A call within a change that the
+ * library itself makes, or a hook, is not the program's, and records nothing. Before SIGSEGV is
+ * shared, and for arguments that Linux refuses, the call is made as it is. */
 static long change_mask(long how, long set, long old, long size_bytes)
 {
     const uint64_t fault = SC_SIGNAL_BIT(SIGSEGV);
@@ -126,8 +133,9 @@ static long change_mask(long how, long set, long old, long size_bytes)
 
 /* ---- calls whose memory is prefaulted ---- */
 
-/* Makes a system call of syscall(), after its memory was prefaulted. If it fails because a page was
- * protected meanwhile, it is repeated. */
+/* Makes a system call of syscall() that uses memory of the program: `prefault` makes that
+ * accessible before, and keeps it so (loans). If the call fails as it does on a protected page, it
+ * is repeated, SC_IO_REPEATS_MAX times at most. `of`: the arguments. */
 static long prefault_and_call(sc_io_prefault *prefault, void *site, long number, const long *of)
 {
     struct sc_loans loans = {.frame = SC_FRAME()};
@@ -198,8 +206,9 @@ static bool do_as_hook(long number, const long *of, void *site)
     }
 }
 
-/* Makes a call whose libc function has a hook. A failed call may be repeated once the guard has
- * freed mappings. */
+/* Makes a call whose libc function has a hook that does more than prepare memory. exit_group first
+ * ends the library. A call that fails for want of mappings is repeated if the guard can free some.
+ */
 static long call_prepared(long number, const long *of, void *site)
 {
     if (number == SYS_exit_group)
@@ -214,8 +223,9 @@ static long call_prepared(long number, const long *of, void *site)
 
 /* ---- host functions that wait ---- */
 
-/* Is it a futex wait without a limit that will sleep? C++ implements waits on atomics, semaphores,
- * latches and barriers so. If the word differs from the value Linux does not wait. */
+/* Is it a wait on a futex that will sleep, without a limit? C++ implements waits on atomics,
+ * semaphores, latches and barriers so. If the word in memory differs from the expected value, Linux
+ * does not wait. */
 static bool is_endless_wait(const long *of)
 {
     long command = of[1] & FUTEX_CMD_MASK;
@@ -224,8 +234,11 @@ static bool is_endless_wait(const long *of)
            sc_prefault_peek(&word, (void *)of[0], sizeof word) && word == (uint32_t)of[2];
 }
 
-/* Records that a host function waits for another thread. */
-static void note_wait(long number, const long *of)
+/* If this thread runs a host function (that the driver calls in a stream's order), and waits for
+ * another thread by this call, records that: work behind the function may then wait for the
+ * program.
+ */
+static void note_wait_of_host_function(long number, const long *of)
 {
     if (number == SYS_futex && sc_host_functions_is_here() && is_endless_wait(of))
         sc_host_functions_waits();
@@ -233,14 +246,17 @@ static void note_wait(long number, const long *of)
 
 /* ---- the hook ---- */
 
-/* Makes a call that may need something done before it. */
+/* Makes a call of syscall() that may need something done before it: what the hook of the libc
+ * function does, a mask without SIGSEGV, memory made accessible. In a forked child inherited pages
+ * are unprotected before an action is set or another program started, as the library's fork handler
+ * may not have run. */
 static __attribute__((noinline)) long call_checked(long number, long a, long b, long c, long d,
                                                    long e, long f, void *site)
 {
     sc_io_prefault *prefault =
         sc_prefault_is_needed() || may_set_limit(number) ? sc_io_prefault_of(number) : NULL;
     const long of[] = {a, b, c, d, e, f};
-    note_wait(number, of);
+    note_wait_of_host_function(number, of);
     if (number == SYS_rt_sigprocmask)
         return change_mask(a, b, c, d);
     if (number == SYS_rt_sigaction || (number == SYS_execve && !sc_active()))
@@ -265,7 +281,9 @@ typedef long jump_function(long number, long a, long b, long c, long d, long e);
 /* A name of the library's, since the parameters differ from those in the C library's header. */
 SC_EXPORT call_function raw_call __asm__("syscall");
 
-/* Hooks syscall(). Jumps to libc's function if nothing is to be done. */
+/* The hook of syscall(). Jumps to libc's function if nothing is to be done: no memory can be
+ * guarded, and the call is none that needs more. libunwind writes to a pipe of its own, which is
+ * the library's. */
 long raw_call(long number, long a, long b, long c, long d, long e, long f)
 {
     void *found = sc_loader_found(&next_call);

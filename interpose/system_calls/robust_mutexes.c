@@ -22,20 +22,24 @@
 
 enum { PRIORITY_INHERITANCE = 1 };
 
-static _Atomic bool are_used;
+static _Atomic bool are_used; /* the process has made a robust mutex */
 
+/* Records that the process is about to make a robust mutex: those that are locked are looked for
+ * from now on when memory is registered. */
 void sc_robust_mutexes_note_one_made(void)
 {
     atomic_store_explicit(&are_used, true, memory_order_relaxed);
 }
 
-/* The address in a link, whose lowest bit says that the mutex has priority inheritance. */
+/* Returns the address in a link of a thread's list of robust mutexes; the link's lowest bit says
+ * that the mutex has priority inheritance. */
 static uintptr_t address_of(uintptr_t link)
 {
     return link & ~(uintptr_t)PRIORITY_INHERITANCE;
 }
 
-/* Exempts the link and the futex word of one mutex, which Linux touches. */
+/* Has the pages with the link and the futex word of a robust mutex never be protected: Linux
+ * touches both when the owner ends. The word lies `word_offset` bytes from the link. */
 static void exempt_mutex(uintptr_t link, long word_offset)
 {
     uintptr_t word = link + (uintptr_t)word_offset;
@@ -44,8 +48,10 @@ static void exempt_mutex(uintptr_t link, long word_offset)
     sc_exempt_objects_add((const void *)first, end - first);
 }
 
-/* Walks a thread's list of locked robust mutexes. The thread runs meanwhile, so what is read may no
- * longer be a list: the walk ends after ROBUST_LIST_LIMIT links, and reads by sc_peek. */
+/* Walks a thread's list of locked robust mutexes, whose head is at the address, and has their pages
+ * never be protected. list_op_pending is one that the thread is just locking or unlocking. The
+ * thread runs meanwhile, so what is read may no longer be a list: the walk ends after
+ * ROBUST_LIST_LIMIT links, and reads by sc_peek, which a bad address does not harm. */
 static void walk_list(uintptr_t address)
 {
     struct robust_list_head head;
@@ -65,7 +71,8 @@ static void walk_list(uintptr_t address)
     }
 }
 
-/* Walks the list of one thread, which get_robust_list returns. */
+/* Walks the list of one thread (its number is a name in /proc/self/task), which get_robust_list
+ * returns. Returns false: the next thread is to follow. */
 static bool walk_list_of(void *unused, const char *folder, const char *thread)
 {
     uintptr_t head = 0;
@@ -77,15 +84,18 @@ static bool walk_list_of(void *unused, const char *folder, const char *thread)
     return false;
 }
 
-/* Exempts the pages of all robust mutexes that are locked now: Linux writes into those that a
- * thread holds when it ends. Not inlined, for its stack. */
+/* Has the pages of all robust mutexes that are locked now never be protected: Linux writes into
+ * those that a thread holds when it ends, without a call that a hook could see. Not inlined, for
+ * its stack.
+ */
 static __attribute__((noinline)) void exempt_locked_mutexes(void)
 {
     sc_file_each_entry("/proc/self/task", UINT_MAX, walk_list_of, NULL);
 }
 
-/* Prepares memory that becomes pinned for being guarded. Registered memory may contain robust
- * mutexes that are locked already: their pages are exempted. */
+/* Prepares new pinned or registered memory for the guard: drops what was counted of earlier memory
+ * there, and registers the library's own pinned memory with userfaultfd. Registered memory may
+ * contain robust mutexes that are locked already, whose pages must never be protected. */
 void sc_guard_pin(uintptr_t address, size_t size_bytes, enum sc_buffer_kind kind)
 {
     sc_neighbours_forget(address, size_bytes);

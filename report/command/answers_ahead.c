@@ -24,6 +24,7 @@ static void drop(struct sc_answers_ahead *ahead, struct sc_answer_ahead *answer)
     ahead->bytes -= answer->size;
 }
 
+/* Frees all answers that came ahead of their question, and the table; the struct is empty then. */
 void sc_answers_ahead_free(struct sc_answers_ahead *ahead)
 {
     while (ahead->first) {
@@ -54,13 +55,16 @@ void sc_answers_ahead_announce(struct sc_answers_ahead *ahead, uint64_t offset)
     ahead->announced[ahead->announced_count++] = offset;
 }
 
-/* Buckets go by low bits. */
+/* Makes the table's key of an offset. The table takes buckets by low bits, in which offsets of
+ * code are alike, so the bits are mixed. */
 static struct sc_digest digest_of(uint64_t offset)
 {
     uint64_t product = offset * UINT64_C(0x9e3779b97f4a7c15);
     return (struct sc_digest){{product >> 32 | product << 32, offset}};
 }
 
+/* Returns the answer about the address at this offset of the module, if it has come already; NULL:
+ * not yet. */
 static struct sc_answer_ahead *find(const struct sc_answers_ahead *ahead, uint64_t offset)
 {
     struct sc_digest digest = digest_of(offset);

@@ -45,6 +45,7 @@ struct sc_baseline {
     bool is_older; /* the file at hand: its fingerprints are made in another way */
 };
 
+/* Makes an empty baseline, the hazards of earlier reports to compare with. NULL: no memory. */
 struct sc_baseline *sc_baseline_new(void)
 {
     struct sc_baseline *baseline = calloc(1, sizeof *baseline);
@@ -79,6 +80,7 @@ static struct sc_digest digest_of(const char *fingerprint)
     return sc_digest_end(&digester);
 }
 
+/* Returns the baseline's hazard with this fingerprint; NULL: it is new. */
 static struct sc_baseline_hazard *find(const struct sc_baseline *baseline,
                                        const struct sc_digest *digest)
 {
@@ -165,6 +167,7 @@ static bool take_build(struct sc_baseline *baseline, const json_t *build)
     return path != NULL;
 }
 
+/* Takes what one call stack of the baseline held. False: it is not as this command writes it. */
 static bool take_memory(struct sc_baseline *baseline, const json_t *site)
 {
     return sc_memory_sites_read(&baseline->memory, SC_MEMORY_BEFORE, site);
@@ -302,27 +305,35 @@ struct sc_baseline_hazard *sc_baseline_find(struct sc_baseline *baseline, const 
     return known;
 }
 
+/* Counts one more place of the hazard in the present reports. Whether it has source lines decides
+ * if places can be compared: without, a rebuilt program has other places. */
 void sc_baseline_note_place(struct sc_baseline_hazard *hazard, bool has_lines)
 {
     hazard->places_now++;
     hazard->lacks_lines = hazard->lacks_lines || !has_lines;
 }
 
+/* Was a part of the baseline not read? Then nothing is said to be fixed. */
 bool sc_baseline_is_partial(const struct sc_baseline *baseline)
 {
     return baseline->is_partial;
 }
 
+/* Returns the memory that the baseline's call stacks held, to which the present runs are added. */
 struct sc_memory_sites *sc_baseline_memory(struct sc_baseline *baseline)
 {
     return &baseline->memory;
 }
 
+/* Returns by which builds the baseline's frames are named, to find those that cannot be
+ * compared. */
 const struct sc_namings *sc_baseline_namings(const struct sc_baseline *baseline)
 {
     return &baseline->namings;
 }
 
+/* Is the hazard at more places now than in the baseline? Only if all places have source lines:
+ * else offsets of another build would count as places. */
 static bool has_grown(const struct sc_baseline_hazard *hazard)
 {
     return hazard->places_now > hazard->places && !hazard->lacks_lines;

@@ -27,11 +27,15 @@ static struct sc_digest digest_of(const char *path)
     return sc_digest_end(&digester);
 }
 
+/* Returns the build of the module with this digest of its path, in one list; NULL: none is
+ * noted. */
 static struct sc_build *find(const struct sc_builds *builds, const struct sc_digest *digest)
 {
     return (struct sc_build *)(void *)sc_table_find(&builds->table, digest);
 }
 
+/* Adds the build to the table and at the end of the list, so that the order is that of the report.
+ * False: no memory. */
 static bool add(struct sc_builds *builds, struct sc_build *build)
 {
     if (!sc_table_add(&builds->table, &build->node))
@@ -48,6 +52,7 @@ static void free_build(struct sc_build *build)
     free(build);
 }
 
+/* Frees one process's list of builds; NULL does nothing. */
 static void free_builds(struct sc_builds *builds)
 {
     while (builds && builds->first) {
@@ -60,6 +65,7 @@ static void free_builds(struct sc_builds *builds)
     free(builds);
 }
 
+/* Frees the lists of all processes and the one that is being made. */
 void sc_builds_free(struct sc_builds_list *list)
 {
     while (list->first) {
@@ -73,6 +79,8 @@ void sc_builds_free(struct sc_builds_list *list)
 
 /* ---- the run that is being read ---- */
 
+/* Returns the present process's entry for the module at the path, added if there is none; NULL: no
+ * memory. */
 static struct sc_build *find_or_add(struct sc_builds_list *list, const char *path)
 {
     struct sc_digest digest = digest_of(path);
@@ -110,6 +118,8 @@ void sc_builds_note(struct sc_builds_list *list, const char *path, const char *b
     }
 }
 
+/* Notes that a frame of the present run lies in this module, whether the run's lists name the
+ * module's build or not. */
 void sc_builds_note_use(struct sc_builds_list *list, const char *path)
 {
     find_or_add(list, path);
@@ -117,6 +127,7 @@ void sc_builds_note_use(struct sc_builds_list *list, const char *path)
 
 /* ---- those of several runs ---- */
 
+/* Are the two build ids the same? NULL, for a build that is not known, is only equal to NULL. */
 static bool is_same(const char *one, const char *other)
 {
     return one && other ? strcmp(one, other) == 0 : one == other;
@@ -179,6 +190,7 @@ const struct sc_builds *sc_builds_end_run(struct sc_builds_list *list)
     return builds;
 }
 
+/* Returns the build id that the module had in this process; NULL: not known. */
 const char *sc_builds_find(const struct sc_builds *builds, const char *path)
 {
     struct sc_digest digest = digest_of(path);

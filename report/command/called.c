@@ -5,13 +5,16 @@
 #include <stdbool.h>
 #include <string.h>
 
+/* Does the function's name begin with the prefix and a capital behind it? So "cu" fits cuMemFree,
+ * and not cudaFree. */
 static bool begins(const char *name, const char *prefix)
 {
     size_t length = strlen(prefix);
     return strncmp(name, prefix, length) == 0 && name[length] >= 'A' && name[length] <= 'Z';
 }
 
-/* A name of C: functions of C++ with such names are made of inline code of the headers. */
+/* Is it a function of the CUDA runtime's own, with a plain name of C? C++ functions with such
+ * names come from its headers' inline code, and the program did not call them by that name. */
 static bool is_runtime_function(const char *name)
 {
     return begins(name, "cuda") && !strpbrk(name, "(<: ");

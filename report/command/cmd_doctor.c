@@ -33,6 +33,7 @@ struct visit {
 
 /* ---- flags ---- */
 
+/* Takes the value of --format. Returns whether the doctor has that format. */
 static bool take_format(struct visit *visit, const char *format)
 {
     visit->shows_json = strcmp(format, "json") == 0;
@@ -58,7 +59,8 @@ static bool take_flags(struct visit *visit, int argc, char **argv)
 
 /* ---- the folder ---- */
 
-/* In SAFECOPY_OPTIONS ':' ends a path, and in report_path '%' has a meaning. */
+/* Can the doctor's folder be made below `parent`? Its path goes into report_path, where ':' would
+ * end it and '%' would have a meaning. */
 static bool can_hold_it(const char *parent)
 {
     return parent && parent[0] == '/' && !strpbrk(parent, ":%");
@@ -82,6 +84,7 @@ static bool make_folder(struct visit *visit)
 
 /* ---- the visit ---- */
 
+/* Collects what there is on the machine (driver, limits, library) and judges it. */
 static void look_at_machine(struct visit *visit)
 {
     sc_machine_look(&visit->machine, &visit->scratch, visit->folder,
@@ -89,6 +92,8 @@ static void look_at_machine(struct visit *visit)
     sc_diagnosis_of_machine(&visit->diagnosis, &visit->machine);
 }
 
+/* Looks at the program's files (loader, CUDA, rights), and judges whether the library will reach
+ * it. */
 static void look_at_program(struct visit *visit)
 {
     sc_program_file_look(&visit->files, &visit->scratch, visit->program[0]);
@@ -106,6 +111,8 @@ static void try_program(struct visit *visit)
     sc_diagnosis_of_trial(&visit->diagnosis, &visit->trial);
 }
 
+/* Can the program be tried with the library? Not if the library is missing or cannot be preloaded,
+ * or the program cannot be started. */
 static bool can_try(const struct visit *visit)
 {
     return visit->machine.library && visit->machine.is_preloadable &&
@@ -122,6 +129,8 @@ static void show(const struct visit *visit)
         sc_show_text(stdout, &visit->diagnosis);
 }
 
+/* Removes the folder that the doctor made for a trial. It must be empty by then: what else is in
+ * it is not the doctor's. */
 static void remove_folder(const struct visit *visit)
 {
     if (rmdir(visit->folder) != 0 && errno != ENOENT)
@@ -148,6 +157,8 @@ static int pay_visit(struct visit *visit)
     return visit->diagnosis.problem_count > 0 ? SC_COMMAND_FOUND : 0;
 }
 
+/* Runs `safecopy doctor`. It starts itself again with SC_ASK_FLAG to ask the machine what may end
+ * or hang a process: then it only answers. */
 int sc_command_doctor(int argc, char **argv)
 {
     struct visit visit = {.program = NULL};

@@ -54,6 +54,7 @@ static const char *find_section(const char *code, size_t *length)
     return start ? start + 1 : NULL;
 }
 
+/* Prints what to do about a hazard, wrapped to the terminal's width. */
 static void put_advice(const char *advice)
 {
     struct sc_scratch scratch = {0};
@@ -145,12 +146,14 @@ static int explain(const char *asked)
     return SC_COMMAND_USAGE;
 }
 
+/* Lists all codes with their names: `safecopy explain` without a code. */
 static void print_all(void)
 {
     for (size_t i = 0; i < COUNT; i++)
         printf("%s  %s\n", rows[i].code, rows[i].name);
 }
 
+/* Runs `safecopy explain`: explains each code that is named, up to the first that there is not. */
 int sc_command_explain(int argc, char **argv)
 {
     int status = 0;

@@ -39,6 +39,7 @@ struct work {
 
 /* ---- reading ---- */
 
+/* Reads the reports that were named. Returns false if one could not be read whole. */
 static bool read_all(struct work *work, char *const *paths)
 {
     work->reader.symbols = work->makers.symbols;
@@ -46,6 +47,8 @@ static bool read_all(struct work *work, char *const *paths)
     return sc_given_reports_read(&work->reader, paths);
 }
 
+/* Reads all reports of the baseline, also after one that fails. Returns whether all could be
+ * read. */
 static bool read_baseline(struct work *work)
 {
     bool readable = true;
@@ -121,6 +124,8 @@ static void tell_open(struct work *work)
         sc_say("not compared with the baseline: %zu more modules", count - OPEN_TOLD_MAX);
 }
 
+/* Says of a hazard that is in the baseline, but at fewer places, that one of its places may be
+ * new. `count`: how many were told; only the first ones are. */
 static void tell_grown(void *count, const char *title, size_t now, size_t before)
 {
     if (++*(size_t *)count <= OPEN_TOLD_MAX)
@@ -138,7 +143,8 @@ static void tell_all_grown(const struct work *work)
                count - OPEN_TOLD_MAX);
 }
 
-/* May hazards that count as unchanged be other ones? So it is in modules without a build id. */
+/* May hazards that count as unchanged be other ones? They may in a module without a build id,
+ * since nobody can tell whether it is the same build. */
 static bool may_have_changed(const struct sc_model *model)
 {
     for (size_t i = 0; i < model->open_module_count; i++)
@@ -215,6 +221,7 @@ bool sc_command_has_format(const char *name)
     return false;
 }
 
+/* Takes the value of --format. Returns 0, or the status of wrong usage. */
 static int take_format(struct work *work, const char *name)
 {
     work->format = sc_formats_find(name);
@@ -231,6 +238,8 @@ static int take_suggestions(struct work *work)
     return 0;
 }
 
+/* Takes the value of --filter, which may be given once. Returns 0, or the status of wrong
+ * usage. */
 static int take_filter(struct work *work, const char *text)
 {
     if (work->filter) {
@@ -241,6 +250,8 @@ static int take_filter(struct work *work, const char *text)
     return work->filter ? 0 : SC_COMMAND_USAGE;
 }
 
+/* Reads the file of --suppressions and says which entries have expired. The output must not
+ * overwrite that file. */
 static int take_suppressions(struct work *work, const char *path)
 {
     sc_suppressed_free(work->suppressed);
@@ -252,6 +263,7 @@ static int take_suppressions(struct work *work, const char *path)
     return 0;
 }
 
+/* Notes one report of the baseline. They are read after all flags, since others change how. */
 static int take_baseline(struct work *work, const char *path)
 {
     if (!work->baseline)
@@ -260,6 +272,8 @@ static int take_baseline(struct work *work, const char *path)
     return work->baseline ? 0 : SC_COMMAND_USAGE;
 }
 
+/* Takes the two `memory` lines that --between compares. Returns 0, or the status of wrong
+ * usage. */
 static int take_between(struct work *work, const char *text)
 {
     if (sc_memory_between_read(&work->reader.between, text))
@@ -283,6 +297,7 @@ static int take_folder(struct work *work, const char *path)
     return added ? 0 : SC_COMMAND_USAGE;
 }
 
+/* Takes one OLD=NEW of --path-map, by which paths of another machine become paths here. */
 static int take_path_change(struct work *work, const char *change)
 {
     if (sc_path_map_add(&work->makers.paths, change))
@@ -331,6 +346,8 @@ static int take_flag(struct work *work, int flag)
     }
 }
 
+/* Takes all flags, and refuses combinations that make no sense. Returns 0, or the status of wrong
+ * usage. */
 static int take_flags(struct work *work, int argc, char **argv)
 {
     int flag, status = 0;
@@ -370,6 +387,8 @@ static bool prepare(struct work *work, struct sc_source_roots *roots, int argc)
            sc_frame_rules_read_own(work->makers.rules) == 0;
 }
 
+/* Frees all that the command has made. The model comes first: what it shows lies in the others'
+ * memory. */
 static void clean_up(struct work *work)
 {
     sc_model_free(&work->model);
@@ -385,6 +404,7 @@ static void clean_up(struct work *work)
     sc_symbols_free(work->makers.symbols);
 }
 
+/* Runs `safecopy report`: takes the flags, then reads and shows the reports. */
 int sc_command_report(int argc, char **argv)
 {
     struct work work = {0};

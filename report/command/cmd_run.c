@@ -27,8 +27,8 @@ static bool take_value(struct sc_run_work *work, const char *key, const char *va
     return true;
 }
 
-/* Handles a flag that says where reports go. Two of one kind are one (flags.h), of two kinds only
- * one may be given. */
+/* Takes a flag that says where reports go. Only one of --report and --report-dir may be given;
+ * that one of them has two values is refused in flags.c. */
 static bool take_place(struct sc_run_work *work, int flag)
 {
     bool is_other = work->place_flag != 0 && work->place_flag != flag;
@@ -52,6 +52,7 @@ static bool take_limit(struct sc_run_work *work, const char *seconds)
     return false;
 }
 
+/* Takes one flag of `safecopy run`. False: its value, or the flag, is wrong, and that was said. */
 static bool take_flag(struct sc_run_work *work, int flag)
 {
     switch (flag) {
@@ -89,9 +90,9 @@ static bool take_flag(struct sc_run_work *work, int flag)
     }
 }
 
-/* Prints a message if flags of safecopy run stand after the program, where they are the program's.
- * A run that has no flag, nor "--", may have one after the program: the program's own, or a gate
- * that was left open. */
+/* Hints at flags of `safecopy run` that stand behind the program, where they are the program's: a
+ * user who means --strict for us would never learn that nothing was judged. Called if the run
+ * itself has no flag. Arguments behind "--" are certainly the program's. */
 static void hint_at_flags_behind(char *const *program)
 {
     static const char *const telling[] = {"--strict", "--report-dir", "--suppressions"};
@@ -154,6 +155,8 @@ static int run_as_asked(struct sc_run_work *work, char **program)
     return SC_COMMAND_USAGE;
 }
 
+/* Runs `safecopy run`: takes the flags, sets the environment and starts the program. The options
+ * of the environment hold unless a flag changes them. */
 int sc_command_run(int argc, char **argv)
 {
     static struct sc_run_work work; /* two paths of its options are long */

@@ -46,6 +46,8 @@ enum { SAID_MAX = 16 };
 static char *said[SAID_MAX];
 static size_t said_count;
 
+/* Keeps a complaint until the screen is closed: printed now, it would be painted over. Further
+ * ones than SAID_MAX are dropped. */
 static void keep_said(const char *text)
 {
     if (said_count < SAID_MAX)
@@ -68,6 +70,8 @@ static void tell_said(void)
 
 static volatile sig_atomic_t ending, stopping;
 
+/* Handles a signal: notes which one has come, for the loop that shows. SIGTSTP (Ctrl-Z) stops the
+ * command, any other one ends it. */
 static void note_signal(int number)
 {
     *(number == SIGTSTP ? &stopping : &ending) = number;
@@ -260,6 +264,7 @@ static void read_report(struct watch *watch, struct sc_followed *file)
     sc_watch_makers_forget(&watch->makers);
 }
 
+/* Frees what is known of one report that was watched; NULL does nothing. */
 static void free_report(struct sc_watch_report *report)
 {
     if (!report)
@@ -286,6 +291,8 @@ static void drop_gone(struct watch *watch)
     }
 }
 
+/* Looks for reports, reads what each has got since the last time, and drops those that are
+ * gone. */
 static void read_all(struct watch *watch)
 {
     sc_follow_look(&watch->follow);
@@ -296,6 +303,7 @@ static void read_all(struct watch *watch)
 
 /* ---- the whole ---- */
 
+/* Returns the time of a clock that nobody sets back. */
 static int64_t now_ms(void)
 {
     struct timespec now;
@@ -303,6 +311,8 @@ static int64_t now_ms(void)
     return now.tv_sec * INT64_C(1000) + now.tv_nsec / 1000000;
 }
 
+/* Paints the screen, or else writes what is new, and forgets what was made for that. is_closed:
+ * nobody reads stdout any more. */
 static void show(struct watch *watch)
 {
     struct sc_scratch *scratch = &watch->makers.scratch;
@@ -400,6 +410,7 @@ static int end(struct watch *watch)
     return watch->is_unread ? SC_COMMAND_USAGE : 0;
 }
 
+/* Frees all reports and what was made to read them. */
 static void clean_up(struct watch *watch)
 {
     for (struct sc_followed *file = watch->follow.first; file; file = file->next)
@@ -409,6 +420,7 @@ static void clean_up(struct watch *watch)
     sc_watch_makers_free(&watch->makers);
 }
 
+/* Watches until a signal or the end of the reports. On a screen complaints are kept to its end. */
 static int run(struct watch *watch)
 {
     sigset_t mask;
@@ -423,6 +435,7 @@ static int run(struct watch *watch)
 
 /* ---- flags ---- */
 
+/* Takes the value of --every, in seconds. The comparisons are false for a NaN, too. */
 static bool take_every(struct watch *watch, const char *text)
 {
     char *rest;
@@ -436,6 +449,8 @@ static bool take_every(struct watch *watch, const char *text)
     return true;
 }
 
+/* Takes --until-ended, with or without how many seconds a report must be quiet to count as
+ * ended. */
 static bool take_until_ended(struct watch *watch, const char *text)
 {
     char *rest = NULL;
@@ -468,6 +483,8 @@ static bool take_flag(struct watch *watch, int flag)
     }
 }
 
+/* Takes the flags of `safecopy watch`, of which --state needs --otlp. Returns whether all is
+ * right; else what is wrong was said. */
 static bool take_flags(struct watch *watch, int argc, char **argv)
 {
     int flag;

@@ -27,12 +27,16 @@ static void close_listed(int first, int last)
         closedir(folder);
 }
 
+/* Closes the descriptors from `first` to `last`. Linux before 5.9 lacks close_range: then those
+ * that /proc lists are closed. */
 static void close_between(int first, int last)
 {
     if (first <= last && syscall(SYS_close_range, first, last, 0) != 0)
         close_listed(first, last);
 }
 
+/* Closes all descriptors but the standard three and `own`, in a child that shall have no file of
+ * its parent's. */
 void sc_descriptors_close_but(int own)
 {
     close_between(STDERR_FILENO + 1, own > STDERR_FILENO ? own - 1 : INT_MAX);

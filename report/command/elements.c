@@ -17,6 +17,7 @@ struct reading {
     unsigned char block[BLOCK];
 };
 
+/* Reads the next block of the file. False: there is nothing more. */
 static bool fill(struct reading *reading)
 {
     reading->at = reading->block;
@@ -39,6 +40,7 @@ static int peek(struct reading *reading)
     return byte;
 }
 
+/* Passes over the byte if it is the wanted one. Returns whether it was. */
 static bool skip(struct reading *reading, int wanted)
 {
     bool is_there = peek(reading) == wanted;
@@ -76,8 +78,8 @@ static bool read_to(struct reading *reading, const unsigned char *end)
     return true;
 }
 
-/* JSON has no control characters but for blanks. So the NULs of a hole, which may be of terabytes,
- * end the reading. */
+/* Reads one byte of a value. Control characters end the reading, since JSON has none but blanks:
+ * so the NULs of a hole in a file, which may be of terabytes, are not read through. */
 static bool read_byte(struct reading *reading)
 {
     return look(reading) >= ' ' && read_to(reading, reading->at + 1);
@@ -108,6 +110,7 @@ static bool read_string(struct reading *reading)
     return false;
 }
 
+/* Does the byte end a number or a word of JSON? */
 static bool ends_value(int byte)
 {
     return byte == EOF || byte == ',' || byte == '}' || byte == ']';
@@ -136,8 +139,8 @@ struct taking {
     const char *key; /* of the array */
 };
 
-/* Reads an element of the array and has it taken. An object in an object keeps its brackets
- * alone. */
+/* Parses an element of the array and gives it to the caller's function. Objects within an
+ * element's object are kept empty, as nobody needs them and they may be large. */
 static bool take_element(struct reading *reading, const struct taking *taking)
 {
     json_t *element = read_value(reading, 2) ? sc_parse(reading->text, reading->length) : NULL;

@@ -16,6 +16,8 @@ const void *sc_elf_tables_bytes(Elf_Scn *section, size_t *size)
     return *size > 0 ? data->d_buf : NULL;
 }
 
+/* Returns a table of strings cut behind its last NUL, so that no string of a damaged file runs
+ * past the end. */
 struct sc_elf_strings sc_elf_tables_ended(const char *bytes, size_t size)
 {
     const char *last = bytes ? memrchr(bytes, '\0', size) : NULL;
@@ -62,7 +64,7 @@ struct sought {
     Elf_Scn *section; /* NULL: not found yet */
 };
 
-/* Keeps a section of the sought type, and ends the walk there. */
+/* Is it a section of the sought type, uncompressed? It is kept, and ends the walk. */
 static bool is_sought(void *whom, Elf_Scn *section, const GElf_Shdr *header, const char *name)
 {
     struct sought *sought = whom;

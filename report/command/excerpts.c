@@ -31,6 +31,8 @@ struct sc_excerpts {
     int why;      /* -errno */
 };
 
+/* Makes an empty store of source files that are shown; `roots`: the folders from which they may
+ * come. NULL: no memory. */
 struct sc_excerpts *sc_excerpts_new(const struct sc_source_roots *roots)
 {
     struct sc_excerpts *excerpts = calloc(1, sizeof *excerpts);
@@ -46,6 +48,7 @@ static void free_source(struct source *source)
     free(source);
 }
 
+/* Frees all source files that are kept. */
 static void forget_all(struct sc_excerpts *excerpts)
 {
     while (excerpts->sources) {
@@ -56,6 +59,7 @@ static void forget_all(struct sc_excerpts *excerpts)
     excerpts->size = excerpts->count = 0;
 }
 
+/* Frees all; NULL does nothing. */
 void sc_excerpts_free(struct sc_excerpts *excerpts)
 {
     if (!excerpts)
@@ -77,7 +81,8 @@ static void note_hidden(struct sc_excerpts *excerpts, const char *path, int why)
     excerpts->why = why;
 }
 
-/* Returns why a file of source may not be shown, or NULL if it cannot be read at all. */
+/* Returns why a source file may not be shown, by the error of sc_source_roots_open; NULL: it is
+ * another error. */
 static const char *hidden_because(int why)
 {
     switch (why) {
@@ -123,6 +128,8 @@ static int read_text(const struct sc_source_roots *roots, struct source *source)
     return result;
 }
 
+/* Reads a source file and keeps it. One that may not be shown, or is not there, is kept without a
+ * text, so that it is not tried again. NULL: no memory. */
 static struct source *read_source(struct sc_excerpts *excerpts, const char *path)
 {
     struct source *source = calloc(1, sizeof *source);
@@ -178,6 +185,7 @@ static void show_line(char *shown, const char *text, size_t length)
     shown[column] = '\0';
 }
 
+/* Returns a copy of the line as it is shown: with blanks for tabs, and cut to WIDTH_MAX. */
 static const char *copy_line(struct sc_scratch *scratch, const char *text, size_t length)
 {
     char shown[WIDTH_MAX + TAB + 1];
@@ -185,7 +193,8 @@ static const char *copy_line(struct sc_scratch *scratch, const char *text, size_
     return sc_scratch_print(scratch, "%s", shown);
 }
 
-/* Processes the lines from `first` to `last`, if the text goes as far as `line`. */
+/* Takes the lines around `line`; none if the text is shorter, since then it is another version of
+ * the file. */
 static void take_lines(struct sc_excerpt *excerpt, struct sc_scratch *scratch, const char *text,
                        size_t line)
 {
@@ -200,6 +209,8 @@ static void take_lines(struct sc_excerpt *excerpt, struct sc_scratch *scratch, c
         excerpt->count = 0;
 }
 
+/* Returns the lines of the source around this one; none if the file is not to be had or is
+ * shorter. */
 struct sc_excerpt sc_excerpts_read(struct sc_excerpts *excerpts, struct sc_scratch *scratch,
                                    const char *path, size_t line)
 {

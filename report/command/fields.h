@@ -5,6 +5,7 @@
 
 #include <jansson.h>
 
+/* Returns the string that the object has for the key, or `otherwise`. */
 static inline const char *sc_field_string(const json_t *object, const char *key,
                                           const char *otherwise)
 {
@@ -12,6 +13,7 @@ static inline const char *sc_field_string(const json_t *object, const char *key,
     return value ? value : otherwise;
 }
 
+/* Returns the integer that the object has for the key; 0: none. */
 static inline json_int_t sc_field_number(const json_t *object, const char *key)
 {
     return json_integer_value(json_object_get(object, key));

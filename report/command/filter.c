@@ -80,11 +80,13 @@ static bool is_in_module(const char *pattern, const struct sc_frame *frame)
     return is_at(pattern, frame->module);
 }
 
+/* Has the frame's function a name that matches? For function= of --filter. */
 static bool is_in_function(const char *pattern, const struct sc_frame *frame)
 {
     return frame->function && sc_glob_matches(pattern, frame->function);
 }
 
+/* Has one of the hazard's frames a file that matches? For file= of --filter. */
 static bool has_file(const char *pattern, const struct sc_shown *hazard)
 {
     return has_frame(pattern, hazard, is_in_file);
@@ -143,12 +145,14 @@ struct part {
     size_t column;
 };
 
+/* Complains of a part of --filter, with its column. Returns false for the caller to return. */
 static bool refuse(const struct part *part, const char *why, const char *word)
 {
     sc_say("--filter: column %zu: '%s' %s%s", part->column, part->text, why, word);
     return false;
 }
 
+/* Returns the key of --filter with this name; NULL: there is none. */
 static const struct key *find_key(const char *name, size_t length)
 {
     for (size_t i = 0; i < KEY_COUNT; i++)
@@ -167,6 +171,8 @@ static bool can_match(const struct key *key, const char *pattern)
     return !key->words;
 }
 
+/* Complains that the value is none of those that the key can have, and lists them if they are
+ * few. */
 static bool refuse_value(const struct part *part, const struct key *key)
 {
     char words[256] = "";
@@ -177,6 +183,7 @@ static bool refuse_value(const struct part *part, const struct key *key)
     return refuse(part, "fits none of ", are_few ? words : "those that `safecopy explain` lists");
 }
 
+/* Adds a term that a hazard must fulfil to be shown. False: no memory, which was said. */
 static bool add_term(struct sc_filter *filter, const struct part *part, struct term term)
 {
     struct term *kept = malloc(sizeof *kept);
@@ -206,6 +213,7 @@ static bool take_part(struct sc_filter *filter, const struct part *part)
                     (struct term){filter->terms, key->matches, is_contrary, equals + 1});
 }
 
+/* Takes the parts of --filter between the commas. False: one is wrong, which was said. */
 static bool take_text(struct sc_filter *filter)
 {
     char *rest = filter->text;
@@ -232,6 +240,7 @@ struct sc_filter *sc_filter_parse(const char *text)
     return NULL;
 }
 
+/* Frees the filter; NULL does nothing. */
 void sc_filter_free(struct sc_filter *filter)
 {
     while (filter && filter->terms) {

@@ -12,8 +12,8 @@
 
 /* ---- timings ---- */
 
-/* Digests that by which a timing line says which hazard's line it belongs to. Returns false if
- * something is missing. */
+/* Makes the digest that a hazard's line and the `timing` line about its copy have in common.
+ * False: the line lacks a member. */
 static bool digest_instants(const json_t *code, const json_t *stream, const json_t *seq,
                             const json_t *event_time, struct sc_digest *digest)
 {
@@ -38,7 +38,8 @@ struct sc_instants {
     struct sc_timing timing;
 };
 
-/* Keeps the one of two timings in which the copy had longer to go; of equal ones the first. */
+/* Keeps the one of two timings whose copy still ran longer after the event; of equal ones the
+ * first. The other's line is freed by who owns it. */
 static void keep_longest(struct sc_timing *kept, struct sc_timing *other)
 {
     if (!other->line || (kept->line && kept->remaining_ns >= other->remaining_ns))
@@ -48,7 +49,7 @@ static void keep_longest(struct sc_timing *kept, struct sc_timing *other)
     other->line = NULL;
 }
 
-/* Keeps the timing of which the copy had the longest still to go. */
+/* Copies the other timing if its copy still ran longer after the event. */
 static void copy_longest(struct sc_timing *kept, const struct sc_timing *other)
 {
     struct sc_timing copy = *other;
@@ -162,35 +163,39 @@ static struct sc_finding *find_or_add(struct sc_findings *findings, struct sc_di
     return finding;
 }
 
-/* That has too little room; 0 where the hazard is of no such kind. */
+/* Returns the device that has too little room, of a hazard about that; 0 for all others. */
 static json_int_t device_of(const json_t *hazard)
 {
     bool has_room = json_object_get(json_object_get(hazard, "buffer"), "room");
     return has_room ? sc_field_number(json_object_get(hazard, "copy"), "device") : 0;
 }
 
+/* Raises the finding's certainty to this one, if it is stronger: observed beats latent. */
 static void keep_strongest(struct sc_finding *finding, const char *certainty)
 {
     if (strcmp(finding->certainty, "observed") != 0)
         snprintf(finding->certainty, sizeof finding->certainty, "%s", certainty);
 }
 
+/* Returns the number of a hazard's code ("SC201": 201), within the size of a table by code. */
 unsigned sc_finding_code_number(const char *code)
 {
     return strlen(code) > 2 ? (unsigned)atoi(code + 2) % SC_FINDING_CODES : 0;
 }
 
-/* Without a reason nobody has suppressed anything. */
+/* Returns why the hazard is suppressed by its own line; NULL: it is not. A line that says so
+ * without a reason does not suppress. */
 const char *sc_finding_suppression(const json_t *hazard)
 {
     const char *reason = sc_field_string(json_object_get(hazard, "suppressed"), "reason", "");
     return reason[0] != '\0' ? reason : NULL;
 }
 
-/* Adds what a hazard's line says of how often it came. A hazard has a line each time its count has
- * doubled, which counts those since the line before. What is one hazard here may be several of the
- * library's, with lines of their own: two calls in one line of a script. Two threads may write the
- * lines of one in the other order. */
+/* Takes how often the hazard came from its line, which is written each time its count has doubled,
+ * and stands for those since the line before. What is one hazard here may be several of the
+ * library's with lines of their own (two calls in one line of a script), so both the sum of such
+ * steps and the largest count are kept, whichever is more. Two threads may write the lines of one
+ * in the other order. */
 static void add_count(struct sc_finding *finding, json_int_t count)
 {
     bool has_doubled = count > 0 && (count & (count - 1)) == 0;
@@ -314,6 +319,7 @@ bool sc_findings_end_run(struct sc_findings *findings, json_t *by_code)
     return are_told;
 }
 
+/* Frees all findings (hazards of all reports, equal ones together). */
 void sc_findings_free(struct sc_findings *findings)
 {
     sc_findings_end_run(findings, NULL);
@@ -329,6 +335,7 @@ void sc_findings_free(struct sc_findings *findings)
     *findings = (struct sc_findings){0};
 }
 
+/* Parses a `timing` line that was kept, and adds when its copy was issued. */
 static json_t *read_timing(const struct sc_timing *timing)
 {
     json_t *line = sc_parse(timing->line, strlen(timing->line));
@@ -363,6 +370,8 @@ static int by_weight(const void *a, const void *b)
     return left->count > right->count ? -1 : left->count < right->count;
 }
 
+/* Returns the findings sorted, the gravest first, ended by NULL; the caller frees the list. NULL:
+ * no memory. */
 struct sc_finding **sc_findings_sort(const struct sc_findings *findings)
 {
     struct sc_finding **sorted = calloc(findings->count + 1, sizeof *sorted);

@@ -19,7 +19,7 @@ static size_t length_of_name(const struct sc_frame *frame)
     return strcspn(frame->function, ".");
 }
 
-/* The same offset is another place in another build. */
+/* Adds a frame that is known by its offset only, which is another place in another build. */
 static void digest_offset(struct sc_digester *digester, const struct sc_frame *frame)
 {
     sc_digest_word(digester, frame->offset ? frame->offset : "");
@@ -51,7 +51,8 @@ static void digest_line(struct sc_digester *digester, const struct sc_frame *fra
     sc_digest_number(digester, has_line ? frame->line : 0);
 }
 
-/* With lines what is inlined counts as well, since the lines of the calls are there. */
+/* Does the frame count for the fingerprint: is it the user's own? Inlined functions count only
+ * with lines, since other compilers inline others. */
 static bool counts(const struct sc_frame *frame, bool with_lines)
 {
     return frame->is_own && (with_lines || !frame->is_inlined);
@@ -97,6 +98,8 @@ static struct sc_digest digest_hazard(const struct sc_shown *hazard, bool with_l
     return sc_digest_end(&digester);
 }
 
+/* Returns a digest of the place of the hazard: with source lines, by which places of one hazard
+ * are told apart. */
 struct sc_digest sc_fingerprint_place(const struct sc_shown *hazard)
 {
     return digest_hazard(hazard, true);
@@ -115,6 +118,8 @@ struct sc_digest sc_fingerprint_site(const char *kind, const char *owner, const 
     return sc_digest_end(&digester);
 }
 
+/* Returns the fingerprint by which a baseline knows the hazard again: without lines, which change
+ * with each edit. */
 const char *sc_fingerprint_make(struct sc_scratch *scratch, const struct sc_shown *hazard)
 {
     struct sc_digest digest = digest_hazard(hazard, false);
@@ -136,6 +141,8 @@ static bool has_lines(const struct sc_call *call)
     return count > 0;
 }
 
+/* Do all of the user's frames of both calls have lines? Else places are told apart by offsets,
+ * which another build changes. */
 bool sc_fingerprint_place_has_lines(const struct sc_shown *hazard)
 {
     return has_lines(&hazard->copy) && has_lines(&hazard->event);
@@ -158,6 +165,8 @@ static void note_call(const struct sc_call *call)
     }
 }
 
+/* Notes by which build each frame of the hazard is named, to find out what a baseline can be
+ * compared with. */
 void sc_fingerprint_note_namings(const struct sc_shown *hazard)
 {
     note_call(&hazard->copy);

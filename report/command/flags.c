@@ -81,6 +81,7 @@ static const struct command_flags *find_table(const char *command)
     return &tables[i];
 }
 
+/* Returns the length of the flag's name in "--NAME=VALUE"; 0: it is no long flag. */
 static size_t length_of_name(const char *word)
 {
     return strncmp(word, "--", 2) == 0 ? strcspn(word + 2, "=") : 0;
@@ -159,9 +160,9 @@ static bool lacks_value(const struct command_flags *table, char *const *argv)
     return true;
 }
 
-/* Records the flag's value. Returns whether the flag was given before with another value, and
- * prints a message then: only one of them could hold. */
-static bool is_given_again(const struct command_flags *table, int letter)
+/* Notes the flag's value. Returns true, after a message, if the flag was given before with another
+ * value: only one could hold. */
+static bool note_given(const struct command_flags *table, int letter)
 {
     static const char *given[128]; /* by letter */
     const char *before = letter < 128 ? given[letter] : NULL;
@@ -186,7 +187,7 @@ int sc_flags_next(int argc, char **argv)
     int letter = getopt_long(argc, argv, table->letters, table->flags, NULL);
     if (letter == '?')
         refuse(table, argv[optind - 1]);
-    else if (letter != -1 && (lacks_value(table, argv) || is_given_again(table, letter)))
+    else if (letter != -1 && (lacks_value(table, argv) || note_given(table, letter)))
         letter = SC_FLAGS_WRONG;
     return letter;
 }

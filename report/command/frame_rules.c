@@ -74,6 +74,8 @@ static int index_of(const struct words *words, size_t which, const char *const *
     return -1;
 }
 
+/* Adds a rule behind `*at`, which then points behind it: rules of a file keep their order, before
+ * those of earlier files. False: no memory. */
 static bool add_rule(struct rule ***at, enum sc_frame_kind kind, const char *pattern, size_t length)
 {
     struct rule *rule = malloc(sizeof *rule + length + 1);
@@ -128,6 +130,8 @@ static const char rows_of_the_process[] =
 #include "report/frame_kinds.def"
     ;
 
+/* Makes the rules that tell whose code a frame is: the command's own, and before them those by
+ * which the library itself goes (frame_kinds.def). NULL: no memory, or they are wrong. */
 struct sc_frame_rules *sc_frame_rules_new(void)
 {
     struct sc_frame_rules *rules = calloc(1, sizeof *rules);
@@ -153,6 +157,7 @@ static int read_file(struct sc_frame_rules *rules, const char *path, bool may_be
     return result;
 }
 
+/* Reads a user's rules, which count before all others. Returns 0 or an error. */
 int sc_frame_rules_read(struct sc_frame_rules *rules, const char *path)
 {
     return read_file(rules, path, false);
@@ -183,6 +188,7 @@ static void free_rules(struct rule *rule)
     }
 }
 
+/* Frees the rules, and the decisions that were made by them; NULL does nothing. */
 void sc_frame_rules_free(struct sc_frame_rules *rules)
 {
     if (!rules)
@@ -200,6 +206,7 @@ void sc_frame_rules_free(struct sc_frame_rules *rules)
 
 /* ---- deciding ---- */
 
+/* Returns the first rule whose pattern matches the text; NULL: none does. */
 static const struct rule *find_rule(const struct rule *rule, const char *text)
 {
     while (rule && !sc_glob_matches(rule->pattern, text))
@@ -235,6 +242,8 @@ static const struct decision *look_up(struct sc_frame_rules *rules, const char *
     return known ? (const struct decision *)(const void *)known : decide(rules, &digest, path);
 }
 
+/* Returns whose code a file is. Adjoining frames often have one path, so the last decision is
+ * asked first. */
 static enum sc_frame_kind kind_of_path(struct sc_frame_rules *rules, const char *path)
 {
     if (!rules->last || strcmp(rules->last->path, path) != 0)

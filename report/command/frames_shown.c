@@ -27,6 +27,7 @@ struct sc_frames_made {
 
 /* ---- words ---- */
 
+/* Returns the frame's function in short, "?" if it is not known. */
 static const char *name_of(struct sc_scratch *scratch, const struct sc_frame *frame)
 {
     return frame->function ? sc_short_name(scratch, frame->function) : "?";
@@ -91,6 +92,8 @@ static const char *words_of(struct sc_scratch *scratch, const struct sc_frame *f
                             frame->file, frame->line);
 }
 
+/* Returns the whole path of the frame's source file: compilers note the folder apart from a
+ * relative name. */
 const char *sc_frames_shown_path(struct sc_scratch *scratch, const struct sc_frame *frame)
 {
     if (!frame->file || frame->file[0] == '/' || !frame->folder)
@@ -106,12 +109,15 @@ struct making {
     struct sc_frames_made *made;
 };
 
+/* Returns a copy that lives as long as the cache; its length is counted, since the cache is
+ * emptied when it is too large. */
 static const char *copy_of(const struct making *making, const char *text)
 {
     making->makers->cache->text_bytes += text ? strlen(text) : 0;
     return text ? sc_scratch_print(making->scratch, "%s", text) : NULL;
 }
 
+/* Returns the path as it is on this machine (--path-map). */
 static const char *on_this_machine(const struct making *making, const char *path)
 {
     return copy_of(making, sc_path_map_change(&making->makers->paths, making->scratch, path));
@@ -143,6 +149,7 @@ static void add(struct making *making, struct sc_frame frame)
     making->made->frames[making->made->count++] = frame;
 }
 
+/* Adds a Python frame, whose names stand in the report. */
 static void add_python(struct making *making, const json_t *record)
 {
     add(making, (struct sc_frame){
@@ -153,8 +160,8 @@ static void add_python(struct making *making, const json_t *record)
                 });
 }
 
-/* Adds a frame of one of the functions that stand at an address: inlined ones have frames of their
- * own. */
+/* Adds a frame for one of the functions that an address belongs to: inlined ones have frames of
+ * their own. */
 static void add_place(struct making *making, struct sc_frame frame,
                       const struct sc_source_place *place)
 {
@@ -178,8 +185,8 @@ static json_t *place_of(const struct making *making, const struct sc_frame *fram
     return place;
 }
 
-/* Makes the named record of a frame. The record with all that has been found, for formats that show
- * records. Python's frames, and no others, have a `file` of their own. */
+/* Makes the record of a frame with all that was found, for formats that show records. Only a
+ * Python frame has `file` in the report itself. */
 static void name_record(const struct making *making, json_t *record)
 {
     struct sc_frames_made *made = making->made;
@@ -260,6 +267,7 @@ void sc_frames_shown_announce(const struct sc_frame_makers *makers, const struct
 
 /* ---- frames made before ---- */
 
+/* Frees all frames that were made. */
 void sc_frames_shown_free(struct sc_frame_cache *cache)
 {
     for (const struct sc_frames_made *made = cache->first; made; made = made->next) {
@@ -272,6 +280,7 @@ void sc_frames_shown_free(struct sc_frame_cache *cache)
     sc_scratch_free(&cache->scratch);
 }
 
+/* Empties the cache of frames if it is large. Nothing that it made may be shown afterwards. */
 void sc_frames_shown_trim(struct sc_frame_cache *cache)
 {
     if (cache->table.count > CACHED_MAX || cache->text_bytes > TEXT_MAX_BYTES)

@@ -30,9 +30,9 @@ struct seen {
     size_t count;
 };
 
-/* Records that this file is read. Returns whether it was read before; a pipe never was, since its
+/* Notes that this file is read. Returns whether it was read before; a pipe never was, since its
  * content comes once. */
-static bool is_seen(struct seen *seen, FILE *stream)
+static bool note_seen(struct seen *seen, FILE *stream)
 {
     struct stat file;
     if (fstat(fileno(stream), &file) != 0 || !S_ISREG(file.st_mode))
@@ -48,12 +48,14 @@ static bool is_seen(struct seen *seen, FILE *stream)
 /* Reads a report, unless the same file was named before. */
 static bool read_stream(struct sc_reader *reader, struct seen *seen, const char *path, FILE *stream)
 {
-    if (!is_seen(seen, stream))
+    if (!note_seen(seen, stream))
         return sc_given_reports_tell(path, sc_reader_add(reader, path, stream), "a report");
     sc_say("%s is named twice, and counts once", path);
     return true;
 }
 
+/* Reads one report, "-" for standard input. Returns whether it was read whole; else why not was
+ * said, and the run stands among those shown. */
 static bool read_file(struct sc_reader *reader, struct seen *seen, const char *path)
 {
     int error = 0;
@@ -70,6 +72,7 @@ static bool read_file(struct sc_reader *reader, struct seen *seen, const char *p
     return is_read;
 }
 
+/* Compares file names as people count: r2 before r10. */
 static int by_name(const void *a, const void *b)
 {
     return strverscmp(*(char *const *)a, *(char *const *)b);

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+/* Does the text match the pattern, in which * is any text and ? one byte? */
 static inline bool sc_glob_matches(const char *pattern, const char *text)
 {
     return sc_suppressions_glob((struct sc_part){pattern, strlen(pattern)}, text);

@@ -31,6 +31,8 @@ void sc_hazard_place_merge(struct sc_hazard_place *place, const struct sc_hazard
     place->least += other->least;
 }
 
+/* Returns the runs in which the place had the hazard. With one stack these are the finding's own
+ * set. */
 const struct sc_run_set *sc_hazard_place_runs(const struct sc_hazard_place *place)
 {
     return place->stacks == 1 ? &place->finding->runs : &place->had;
@@ -84,6 +86,7 @@ struct sc_hazard_place *sc_hazard_places_find(struct sc_hazard_places *places,
     return place;
 }
 
+/* Frees the table of places; the places themselves are the model's. */
 void sc_hazard_places_free(struct sc_hazard_places *places)
 {
     while (places->first) {

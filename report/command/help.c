@@ -139,11 +139,14 @@ static const char *page_name(unsigned index)
     return index < PAGE_COUNT ? pages[index].name : NULL;
 }
 
+/* Returns the name of a command; NULL past the last. The page on options, which is no command, has
+ * no text here and comes last. */
 const char *sc_help_command(unsigned index)
 {
     return index < PAGE_COUNT && pages[index].text ? pages[index].name : NULL;
 }
 
+/* Prints a page of help; NULL: the table of options, which the library shares. */
 static void print(const char *text)
 {
     if (text)
@@ -152,6 +155,7 @@ static void print(const char *text)
         sc_options_print_table(STDOUT_FILENO);
 }
 
+/* Prints the help on a command or topic, NULL: an overview. Returns the exit status. */
 int sc_help_print(const char *name)
 {
     if (!name) {

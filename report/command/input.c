@@ -40,12 +40,15 @@ static FILE *open_own(int fd, int *error)
     return stream;
 }
 
+/* Opens a report to read. A path such as /dev/stdin means our own descriptor, which is not opened
+ * anew. */
 FILE *sc_input_open(const char *path, int *error)
 {
     int fd = own_descriptor(path);
     return fd >= 0 ? open_own(fd, error) : sc_regular_file_stream(path, 0, error);
 }
 
+/* Returns in words why reading has ended. */
 const char *sc_input_error(int error)
 {
     return error == -EFBIG ? "more than 64 MB of it are no lines of a report; the rest is not read"
@@ -67,6 +70,7 @@ static uint64_t size_of(FILE *stream)
     return status.st_size > at ? (uint64_t)(status.st_size - at) : 0;
 }
 
+/* Begins to read lines from the stream. False: no memory. */
 bool sc_input_init(struct sc_input *input, FILE *stream)
 {
     *input = (struct sc_input){.stream = stream, .block = malloc(BLOCK), .left = size_of(stream)};
@@ -79,7 +83,7 @@ void sc_input_free(struct sc_input *input)
     free(input->line);
 }
 
-/* Reads the next block. 1; 0 at the end, or -errno. */
+/* Reads the next block. Returns 1; 0 at the end, or -errno. */
 static int fill(struct sc_input *input)
 {
     errno = 0;
@@ -92,6 +96,7 @@ static int fill(struct sc_input *input)
     return ferror(input->stream) ? -(errno != 0 ? errno : EIO) : 0;
 }
 
+/* Makes room for `count` more bytes of the line. False: no memory. */
 static bool make_room(struct sc_input *input, size_t count)
 {
     size_t wanted = input->length + count;
@@ -135,6 +140,7 @@ static int take(struct sc_input *input)
     return append(input, start, count);
 }
 
+/* Has so much been read that is no line of a report that the file is another kind of file? */
 static bool has_refused_enough(const struct sc_input *input)
 {
     return input->refused + (input->is_cut ? input->taken : 0) > SC_INPUT_REFUSED_MAX;
@@ -160,6 +166,7 @@ int sc_input_next(struct sc_input *input)
     return result < 0 ? result : is_there;
 }
 
+/* Notes that the present line was none of a report's. */
 void sc_input_refuse(struct sc_input *input)
 {
     input->refused += input->taken;

@@ -40,6 +40,8 @@ static json_t *point_of(const json_t *memory)
 
 /* ---- how many ---- */
 
+/* Drops every second of the memory lines that are kept, so that long runs keep lines from their
+ * whole time. */
 static void drop_every_second(json_t *kept)
 {
     for (size_t i = json_array_size(kept); i-- > 0;)

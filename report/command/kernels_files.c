@@ -42,7 +42,8 @@ static long open_without_magic(const char *path, int flags)
     return syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how);
 }
 
-/* Is it a link of the Linux kernel's that was in the way, and no circle of links? */
+/* Does the error mean that one of /proc's links to open files was in the way, and no circle of
+ * links? */
 static int error_of_links(const char *path)
 {
     return access(path, F_OK) != 0 && errno == ELOOP ? -ELOOP : -EPERM;
@@ -79,6 +80,7 @@ static bool is_of_kernels_system(int fd)
     return false;
 }
 
+/* Writes a path by which the open file can be opened again, whatever name it has. */
 void sc_kernels_files_name(int fd, char *name)
 {
     snprintf(name, SC_KERNELS_FILES_NAME_BYTES, "/proc/self/fd/%d", fd);

@@ -37,7 +37,7 @@ static bool is_array(json_t *value)
     return json_is_array(value);
 }
 
-/* The status of a process that is not known is null. */
+/* Is it an exit status, or null for one that is not known? */
 static bool is_status(json_t *value)
 {
     return json_is_integer(value) || json_is_null(value);
@@ -61,18 +61,21 @@ static bool is_boolean(json_t *value)
     return json_is_boolean(value);
 }
 
-/* A later version may have codes that this one lacks. */
+/* Has the text the form of a hazard's code? One that is not known here is good, too: a later
+ * version may have more. */
 static bool are_code(const char *text)
 {
     return strncmp(text, "SC", 2) == 0 && strspn(text + 2, "0123456789") == 3 && text[5] == '\0';
 }
 
+/* Is it the code of a hazard, as SC201? */
 static bool is_code(json_t *value)
 {
     return json_is_string(value) && json_string_length(value) == 5 &&
            are_code(json_string_value(value));
 }
 
+/* Is it one of these words? */
 static bool is_one_of(json_t *value, const char *const *words)
 {
     const char *word = json_string_value(value);
@@ -81,7 +84,8 @@ static bool is_one_of(json_t *value, const char *const *words)
     return word && *words;
 }
 
-/* A certainty that is not known cannot be judged, whichever version has it. */
+/* Is it a certainty that there is? Another word cannot be judged, whichever version has written
+ * it. */
 static bool is_certainty(json_t *value)
 {
     static const char *const words[] = {"observed", "latent", NULL};
@@ -97,6 +101,7 @@ static bool is_action(json_t *value)
     return is_one_of(value, words);
 }
 
+/* Is it a call: an object with a function and a stack? */
 static bool is_call(json_t *value)
 {
     return json_is_string(json_object_get(value, "api")) &&
@@ -176,6 +181,7 @@ static const struct type {
       {"exit_status", is_status, "the exit status of a summary is damaged", true, false}}},
 };
 
+/* Returns what members a line of this type must have; NULL: there is no such type. */
 static const struct type *find_type(const char *name)
 {
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
@@ -189,6 +195,8 @@ bool sc_line_problem_knows_type(const char *type)
     return find_type(type);
 }
 
+/* Is the member as it must be? One that may have new words is also good in a report of a later
+ * version. */
 static bool is_good(const struct member *member, json_t *value, bool is_later)
 {
     if (!value)

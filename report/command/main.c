@@ -29,6 +29,7 @@ typedef int command(int argc, char **argv);
 static command *const commands[] = {sc_command_run, sc_command_report, sc_command_explain,
                                     sc_command_doctor, sc_command_watch};
 
+/* Returns the function of the command; NULL: there is none of this name. */
 static command *find_command(const char *name)
 {
     for (unsigned i = 0; sc_help_command(i); i++)
@@ -37,6 +38,7 @@ static command *find_command(const char *name)
     return NULL;
 }
 
+/* Says that there is no such command, and which may have been meant. */
 static int refuse_command(const char *word)
 {
     sc_say("there is no command %s; did you mean %s? See safecopy help", word,
@@ -44,6 +46,7 @@ static int refuse_command(const char *word)
     return SC_COMMAND_USAGE;
 }
 
+/* Runs the command that the first argument names. */
 int main(int argc, char **argv)
 {
     if (argc < 2) {

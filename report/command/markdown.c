@@ -10,12 +10,14 @@ struct writing {
     bool is_in_block, is_in_span;
 };
 
+/* Does the text that is left begin with the word? */
 static bool begins(const struct writing *writing, const char *word)
 {
     size_t length = strlen(word);
     return (size_t)(writing->end - writing->at) >= length && memcmp(writing->at, word, length) == 0;
 }
 
+/* Returns where the next line begins. */
 static const char *end_of_line(const struct writing *writing)
 {
     const char *newline = memchr(writing->at, '\n', (size_t)(writing->end - writing->at));
@@ -50,7 +52,7 @@ static bool is_blank(char byte)
     return byte == ' ' || byte == '\n';
 }
 
-/* Does the star begin or end emphasis? One between blanks multiplies. */
+/* Does the star begin or end emphasis? One between two blanks multiplies. */
 static bool is_emphasis(const struct writing *writing)
 {
     bool is_alone =
@@ -58,7 +60,8 @@ static bool is_emphasis(const struct writing *writing)
     return *writing->at == '*' && !writing->is_in_span && !is_alone;
 }
 
-/* Links may go on in the next line, which so belongs to the text. */
+/* Writes text with links and emphasis made plain. A link may go on in the next line, so that line
+ * is taken, too. */
 static void put_text(struct writing *writing, const char *end)
 {
     while (writing->at < end) {
@@ -96,6 +99,7 @@ static void put_line(struct writing *writing)
     }
 }
 
+/* Prints Markdown (pages of our documentation) as plain text for a terminal. */
 void sc_markdown_put_plain(FILE *out, const char *text, size_t length)
 {
     struct writing writing = {.out = out, .at = text, .end = text + length};

@@ -52,6 +52,7 @@ bool sc_memory_between_read(struct sc_memory_between *between, const char *text)
     return true;
 }
 
+/* Does this memory line reach the end that --between names, by its number or its time? */
 bool sc_memory_between_reaches(const struct sc_memory_end *end, uint64_t number, uint64_t since_ns)
 {
     return end->value > 0 && (end->is_time ? since_ns : number) >= end->value;

@@ -16,6 +16,7 @@ struct sc_memory_between {
     struct sc_memory_end from, to;
 };
 
+/* Was --between given? */
 static inline bool sc_memory_between_is_given(const struct sc_memory_between *between)
 {
     return between->from.value > 0;

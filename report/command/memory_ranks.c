@@ -11,6 +11,7 @@ enum { GROUP_MIN = 3, TIMES = 6, MOST_SHARE = 100, DIFFERENCE_MIN = 16 << 20 };
 
 /* ---- what each holds ---- */
 
+/* Returns an argument of the run's command; "" past the last. */
 static const char *argument_of(const struct sc_run *run, size_t index)
 {
     const json_t *command = json_object_get(json_object_get(run->record, "run"), "command");
@@ -47,6 +48,8 @@ static void add_device(struct sc_memory_rank *rank, const struct sc_memory_place
     }
 }
 
+/* Returns what one process holds, to be compared with others of the same program: on devices, and
+ * page-locked. */
 static struct sc_memory_rank rank_of(const struct sc_run *run, size_t index,
                                      const struct sc_memory *memory)
 {
@@ -81,12 +84,14 @@ static int ascending(const void *a, const void *b)
     return *left < *right ? -1 : *left > *right;
 }
 
+/* Returns the median of the group's numbers, the lower of two middle ones. */
 static uint64_t middle(const struct group *group)
 {
     qsort(group->numbers, group->count, sizeof *group->numbers, ascending);
     return group->numbers[(group->count - 1) / 2];
 }
 
+/* Returns the median of one quantity among the group's processes. */
 static uint64_t middle_value(const struct group *group, enum sc_memory_quantity quantity)
 {
     for (size_t i = 0; i < group->count; i++)
@@ -161,6 +166,8 @@ static void find_strays(struct sc_memory_ranks *ranks, const struct group *group
     }
 }
 
+/* Compares processes by program and then by their order, so that those of a program stand
+ * together. */
 static int by_program(const void *a, const void *b)
 {
     struct sc_memory_rank *const *left = a, *const *right = b;
@@ -170,7 +177,8 @@ static int by_program(const void *a, const void *b)
     return (*left)->run < (*right)->run ? -1 : (*left)->run > (*right)->run;
 }
 
-/* Those of the group of which it is known what they have unaccounted: they become its first. */
+/* Returns the part of the group of which it is known what the driver has taken for itself; they
+ * are moved to its front. */
 static struct group knowing(const struct group *group)
 {
     struct group known = {.ranks = group->ranks, .numbers = group->numbers};
@@ -242,6 +250,8 @@ void sc_memory_ranks_free(struct sc_memory_ranks *ranks)
     free(ranks->outliers);
 }
 
+/* Returns in words how a process differs from most others of its program: by how much it holds, or
+ * by a device that others do not use. */
 const char *sc_memory_ranks_words(struct sc_scratch *scratch,
                                   const struct sc_memory_outlier *outlier)
 {

@@ -32,6 +32,7 @@ static struct sc_memory_site *find_or_add(struct sc_memory_sites *sites,
     return site;
 }
 
+/* Adds what an account holds to one side, now or before. */
 static void add(struct sc_memory_amount *amount, const struct sc_memory_account *account)
 {
     sc_shown_memory_add(&amount->bytes, account->bytes);
@@ -66,6 +67,7 @@ void sc_memory_sites_add_labels(struct sc_memory_sites *sites, enum sc_memory_si
     }
 }
 
+/* Adds what all present processes hold, to compare with the baseline. */
 void sc_memory_sites_add_all(struct sc_memory_sites *sites, struct sc_model *model)
 {
     for (size_t i = 0; i < model->reader->run_count; i++) {
@@ -103,6 +105,7 @@ json_t *sc_memory_site_write(const struct sc_memory_sites *sites, const struct s
     return object;
 }
 
+/* Reads the fingerprint of a call stack out of a baseline. False: it is none. */
 static bool read_fingerprint(const char *text, struct sc_digest *digest)
 {
     int end = 0;
@@ -137,6 +140,7 @@ static uint64_t distance(uint64_t a, uint64_t b)
     return a > b ? a - b : b - a;
 }
 
+/* Returns by how much the two sides differ in bytes; sorting and selecting use it. */
 static uint64_t bytes_apart(const struct sc_memory_site *site)
 {
     return distance(site->sides[SC_MEMORY_NOW].bytes, site->sides[SC_MEMORY_BEFORE].bytes);
@@ -170,6 +174,7 @@ static int by_change(const void *a, const void *b)
     return order != 0 ? order : strcmp((*left)->words, (*right)->words);
 }
 
+/* Does the call stack hold another amount than before? with_peak: the peak counts, too. */
 static bool has_changed(const struct sc_memory_site *site, bool with_peak)
 {
     return bytes_apart(site) > 0 || blocks_apart(site) > 0 || (with_peak && peak_apart(site) > 0);
@@ -189,6 +194,7 @@ struct sc_memory_site **sc_memory_sites_changed(struct sc_memory_sites *sites, b
     return changed;
 }
 
+/* Returns in words how the amount has changed: "+2 MB, +3 blocks: ...". */
 const char *sc_memory_site_words(struct sc_scratch *scratch, const struct sc_memory_site *site,
                                  bool with_peak)
 {

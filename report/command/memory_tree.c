@@ -23,6 +23,8 @@ static struct sc_memory_branch *grow(struct sc_memory_tree *tree, struct sc_memo
     return branch;
 }
 
+/* Adds what an account holds to a branch of the tree of call stacks. The first account's names
+ * stand for the branch. */
 static void add(struct sc_memory_branch *branch, const struct sc_memory_account *account)
 {
     if (!branch->account)
@@ -46,6 +48,7 @@ void sc_memory_tree_add(struct sc_memory_tree *tree, const char *const *names, s
 
 /* ---- sorting ---- */
 
+/* Returns what branches are sorted by. */
 static uint64_t most_of(const struct sc_memory_branch *branch)
 {
     return branch->bytes > branch->peak_bytes ? branch->bytes : branch->peak_bytes;
@@ -78,6 +81,7 @@ static struct sc_memory_branch *sort(struct sc_memory_branch *list)
     return merge(sort(list), sort(half));
 }
 
+/* Sorts the branches below this one, at all depths. */
 static void sort_below(struct sc_memory_branch *branch)
 {
     branch->first = sort(branch->first);

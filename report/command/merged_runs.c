@@ -16,13 +16,14 @@ enum { KEYS_MAX = 256, DEPTH_MAX = 4, NAMED_LINES_MAX = 16 };
 
 /* ---- sums ---- */
 
+/* Does the text end so? */
 static bool ends_in(const char *text, const char *end)
 {
     size_t length = strlen(text), of_end = strlen(end);
     return length >= of_end && strcmp(text + length - of_end, end) == 0;
 }
 
-/* Times, and what was held at most, are no sums over ranks. */
+/* Is it a member of which the greatest counts, and not the sum over runs: a time, or a peak? */
 static bool is_most(const char *key)
 {
     return ends_in(key, "_ns") || strstr(key, "peak");
@@ -71,7 +72,8 @@ static void add_member(json_t *sums, const char *key, json_t *value, int depth)
     }
 }
 
-/* Words and lists are those of the first run that has them. */
+/* Adds a run's summary to that of all; words and lists stay those of the first run that has
+ * them. */
 static void add_up(json_t *sums, json_t *more, int depth)
 {
     const char *key;
@@ -97,6 +99,7 @@ static void count_status(struct sc_merged_runs *merged, const json_t *summary)
 
 /* ---- what differs ---- */
 
+/* Adds the run to those that are alike in something; the first one's file is named. */
 static void note(struct sc_runs_alike *alike, size_t number, const json_t *run)
 {
     if (!alike->file)
@@ -178,6 +181,7 @@ static void take_line(json_t *record, const json_t *run)
         json_object_set_new(known, "unreached", json_true());
 }
 
+/* Adds up the calls that no wrapper has seen. */
 static void take_misses(json_t *record, const json_t *run)
 {
     size_t index;
@@ -221,6 +225,7 @@ void sc_merged_runs_add(struct sc_merged_runs *merged, size_t number, const json
 
 /* ---- the whole ---- */
 
+/* Writes a set of ranks in words; nothing if it is empty. */
 static void put_ranks(json_t *object, const char *key, const struct sc_run_set *ranks)
 {
     struct sc_scratch scratch = {0};
@@ -245,6 +250,7 @@ static void put_alike(json_t *object, const char *key, const struct sc_merged_ru
     sc_run_set_free(&ranks);
 }
 
+/* Writes which ranks there are, and which are missing between them: their reports may be lost. */
 static void put_all_ranks(json_t *object, const struct sc_merged_runs *merged)
 {
     struct sc_run_set ranks = sc_rank_map_ranks(&merged->ranks, NULL);
@@ -255,6 +261,8 @@ static void put_all_ranks(json_t *object, const struct sc_merged_runs *merged)
     sc_run_set_free(&ranks);
 }
 
+/* Makes the record of all merged runs: counts, ranks, and which runs did not end, are in doubt or
+ * lost their context. */
 static json_t *describe(const struct sc_merged_runs *merged)
 {
     json_t *object = json_object();
@@ -299,6 +307,7 @@ static void free_alike(struct sc_runs_alike *alike)
     free(alike->file);
 }
 
+/* Frees all; the struct is empty then. */
 void sc_merged_runs_free(struct sc_merged_runs *merged)
 {
     json_decref(merged->record);

@@ -56,6 +56,8 @@ static int memory_of(const struct arguments *row, const struct sc_shown *hazard)
     return row->source == NO ? row->destination : NO;
 }
 
+/* Returns an argument of the call as the source has it; NULL: the call was not found in the
+ * source. */
 static const char *argument(const struct sc_mistake_side *side, int index)
 {
     bool is_there = side->is_found && index != NO && (size_t)index < side->source.count;
@@ -147,11 +149,14 @@ static void put(struct sentence *sentence, bool is_code, const char *text)
         *piece = sc_scratch_print(sentence->scratch, "%s%s", *piece, text);
 }
 
+/* Appends words to the sentence. */
 static void put_words(struct sentence *sentence, const char *text)
 {
     put(sentence, false, text);
 }
 
+/* Appends code to the sentence. Pieces alternate between words and code, so before the first comes
+ * an empty piece. */
 static void put_code(struct sentence *sentence, const char *text)
 {
     if (sentence->mistake->piece_count == 0)
@@ -237,6 +242,7 @@ static void put_event(struct sentence *sentence)
     put_place(sentence, user);
 }
 
+/* Do the two frames lie in one source file? */
 static bool is_of_one_file(const struct sc_frame *one, const struct sc_frame *other)
 {
     return other && one->file && other->file && strcmp(one->file, other->file) == 0;
@@ -265,6 +271,7 @@ static void put_operation(struct sentence *sentence, const struct sc_call *call)
         put_place(sentence, user);
 }
 
+/* Returns how many blocks of memory the hazard is about, with their size. */
 static const char *blocks_in_words(struct sentence *sentence)
 {
     const json_t *buffer = json_object_get(sentence->hazard->record, "buffer");
@@ -317,6 +324,8 @@ static const char *template_of(const struct sc_shown *hazard)
     return " against $C";
 }
 
+/* Writes the sentence that says what went wrong, from a template: $ and a letter stand for a
+ * part. */
 static void put_sentence(struct sentence *sentence)
 {
     const char *at = template_of(sentence->hazard);

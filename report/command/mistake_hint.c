@@ -11,6 +11,8 @@ struct sketch {
 
 /* ---- lines ---- */
 
+/* Adds a line to the sketch of a remedy: '+' is to be added, '-' to be removed, ' ' is there.
+ * Further ones than fit are dropped. */
 static void put(struct sketch *sketch, char sign, size_t number, const char *text)
 {
     struct sc_mistake *mistake = sketch->mistake;
@@ -18,6 +20,7 @@ static void put(struct sketch *sketch, char sign, size_t number, const char *tex
         mistake->hint[mistake->hint_count++] = (struct sc_mistake_hint){sign, number, text};
 }
 
+/* Adds a line of the source as it is. */
 static void put_line(struct sketch *sketch, const struct sc_mistake_side *side, size_t line)
 {
     put(sketch, ' ', side->excerpt.first + line, side->excerpt.lines[line]);
@@ -70,6 +73,7 @@ static bool has_ending(const struct sc_mistake_side *side, const char *const *en
     return false;
 }
 
+/* Is the place in C, C++ or CUDA source? */
 static bool is_c(const struct sc_mistake_side *side)
 {
     static const char *const endings[] = {".c",   ".h",  ".cc",  ".cpp", ".cxx", ".cu",
@@ -83,6 +87,7 @@ static bool is_python(const struct sc_mistake_side *side)
     return has_ending(side, endings);
 }
 
+/* Does the stack go through this library? */
 static bool is_in(const struct sc_frames *stack, const char *library)
 {
     for (size_t i = 0; i < stack->count; i++)
@@ -102,6 +107,8 @@ static const char *wait_in_python(const struct sc_call *copy)
     return NULL;
 }
 
+/* Did the program call the driver itself, and not the runtime? The remedy is then a function of
+ * the driver, too. */
 static bool calls_the_driver(const struct sc_call *call)
 {
     return strncmp(call->called, "cuda", 4) != 0 && strncmp(call->called, "cu", 2) == 0;
@@ -134,8 +141,7 @@ static const char *wait_in_c(const struct sketch *sketch)
 
 /* ---- kinds ---- */
 
-/* Sketches a line before the event's statement. The statement of the event, with a line before
- * it. */
+/* Sketches the statement of the event, with a new line before it. */
 static void put_before_event(struct sketch *sketch, const char *text)
 {
     const struct sc_mistake_side *event = &sketch->mistake->event;

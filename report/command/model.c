@@ -25,6 +25,8 @@ static struct sc_hazard_place *choose_all(const struct sc_findings *findings)
     return chosen;
 }
 
+/* Makes the model of what is shown: all findings of the reader, before any are filtered. The
+ * symbolizer is told which frames will be asked for. False: no memory. */
 bool sc_model_init(struct sc_model *model, const struct sc_reader *reader,
                    struct sc_frame_makers makers, struct sc_excerpts *excerpts)
 {
@@ -51,6 +53,7 @@ static void forget(struct sc_model *model)
     sc_say_forget();
 }
 
+/* Frees the model; what it has shown is gone. */
 void sc_model_free(struct sc_model *model)
 {
     forget(model);
@@ -73,6 +76,7 @@ static const char *stacks_in_words(struct sc_model *model)
     return stacks > model->count ? sc_scratch_print(&model->scratch, " (%zu stacks)", stacks) : "";
 }
 
+/* Returns the headline: how many places with hazards, and what is left out. */
 const char *sc_model_headline(struct sc_model *model)
 {
     const char *words = sc_scratch_print(
@@ -95,6 +99,7 @@ const struct sc_run *sc_model_run(struct sc_model *model, size_t index)
     return run;
 }
 
+/* Did this run have the hazard? (A callback.) */
 static bool had_it(const void *runs, size_t run)
 {
     return sc_run_set_has((const struct sc_run_set *)runs, run);
@@ -155,11 +160,14 @@ const struct sc_shown *sc_model_hazard(struct sc_model *model, size_t index)
     return hazard;
 }
 
+/* Returns a hazard without what only a full page shows of it. */
 const struct sc_shown *sc_model_bare_hazard(struct sc_model *model, size_t index)
 {
     return make_hazard(model, &model->chosen[index]);
 }
 
+/* Does the hazard not make a run fail: is it suppressed, an advisory, or known from the
+ * baseline? */
 bool sc_model_is_excused(const struct sc_model *model, size_t index)
 {
     const struct sc_hazard_place *place = &model->chosen[index];
@@ -251,11 +259,13 @@ void sc_model_select(struct sc_model *model, const struct sc_filter *filter,
                          !sc_baseline_is_partial(baseline) && model->open_module_count == 0;
 }
 
+/* Returns in words which module's hazards cannot be compared with the baseline, and why. */
 const char *sc_model_open_words(struct sc_model *model, size_t index)
 {
     return sc_namings_open_words(&model->scratch, &model->open[index]);
 }
 
+/* Returns the source lines around the frame; none if it has no line. */
 struct sc_excerpt sc_model_excerpt(struct sc_model *model, const struct sc_frame *frame)
 {
     if (!frame || !frame->file || frame->line <= 0)

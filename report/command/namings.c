@@ -17,6 +17,7 @@ static struct sc_digest digest_of(const char *path)
     return sc_digest_end(&digester);
 }
 
+/* Are the two build ids the same? NULL: not known. */
 static bool is_build(const char *one, const char *other)
 {
     return one && other ? strcmp(one, other) == 0 : one == other;
@@ -31,6 +32,7 @@ static void free_naming(struct sc_naming *naming)
     free(naming);
 }
 
+/* Frees all modules with their builds. */
 void sc_namings_free(struct sc_namings *namings)
 {
     while (namings->first) {
@@ -47,12 +49,14 @@ void sc_namings_free(struct sc_namings *namings)
     *namings = (struct sc_namings){0};
 }
 
+/* Returns the module with this digest of its path; NULL: none. */
 static struct sc_module_naming *find_module(const struct sc_namings *namings,
                                             const struct sc_digest *digest)
 {
     return (struct sc_module_naming *)(void *)sc_table_find(&namings->table, digest);
 }
 
+/* Returns the module with this path, added if it is new; NULL: no memory. */
 static struct sc_module_naming *find_or_add_module(struct sc_namings *namings, const char *path)
 {
     struct sc_digest digest = digest_of(path);
@@ -72,6 +76,7 @@ static struct sc_module_naming *find_or_add_module(struct sc_namings *namings, c
     return module;
 }
 
+/* Adds a build of the module. NULL: no memory. */
 static struct sc_naming *add_naming(struct sc_module_naming *module, const char *path,
                                     const char *build_id)
 {
@@ -108,11 +113,14 @@ struct sc_naming *sc_namings_find(struct sc_namings *namings, const char *path,
 
 /* ---- two sides ---- */
 
+/* Have frames of this build offsets only, and no names? They are the same in no other build. */
 static bool is_only_offsets(const struct sc_naming *naming)
 {
     return naming->has_offsets && !naming->has_names && !naming->has_guesses;
 }
 
+/* Can it not be told whether the module is the same build in the baseline and here, as neither has
+ * an id? */
 bool sc_namings_lack_id(const struct sc_open_module *open)
 {
     const char *old = open->old->build_id, *new = open->new->build_id;
@@ -163,6 +171,7 @@ struct sc_open_module *sc_namings_compare(const struct sc_namings *old,
 
 /* ---- words ---- */
 
+/* Returns in words which build it is. */
 static const char *words_of_build(struct sc_scratch *scratch, const struct sc_naming *naming)
 {
     if (!naming->build_id)
@@ -172,6 +181,7 @@ static const char *words_of_build(struct sc_scratch *scratch, const struct sc_na
     return sc_scratch_print(scratch, "build %s", naming->build_id);
 }
 
+/* Returns in words on which side frames lack names. */
 static const char *whose(const struct sc_open_module *open)
 {
     if (open->old->has_offsets && open->new->has_offsets)

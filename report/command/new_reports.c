@@ -50,7 +50,8 @@ static size_t count_dots(const char *path)
     return count;
 }
 
-/* A '*' takes "." and "..", which no process puts in. */
+/* Does the path have "." or ".." where the pattern has a '*', which matches these, too? No process
+ * puts them there. */
 static bool leads_elsewhere(const struct sc_new_reports *reports, const char *path)
 {
     return count_dots(path) > count_dots(reports->pattern);
@@ -74,13 +75,14 @@ void sc_new_reports_begin(struct sc_new_reports *reports, struct sc_scratch *scr
     globfree(&reports->found);
 }
 
+/* Is it the same file, unchanged? A report of an earlier run that this one has not touched. */
 static bool is_same(const struct stat *a, const struct stat *b)
 {
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
            a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
-/* A report is no link: the library follows none. */
+/* Is it a regular file, and no link? The library follows no link, so its report is none. */
 static bool is_file(const char *path, struct stat *status)
 {
     return lstat(path, status) == 0 && S_ISREG(status->st_mode);
@@ -102,6 +104,7 @@ struct found {
     size_t count;
 };
 
+/* Is the file among those that were found, maybe by another name? */
 static bool has(const struct found *found, const struct stat *file)
 {
     for (size_t i = 0; i < found->count; i++)
@@ -135,6 +138,7 @@ static bool is_of_another_run(const char *path, const struct sc_run_roll *roll)
     return is_another;
 }
 
+/* Returns an empty list with room for `most` files. */
 static struct found begin_found(struct sc_scratch *scratch, size_t most)
 {
     return (struct found){.paths = sc_scratch_take(scratch, (most + 1) * sizeof(char *)),

@@ -34,6 +34,8 @@ struct sc_otlp_clock sc_otlp_clock_unknown(void)
                                                    : now_of(CLOCK_REALTIME)};
 }
 
+/* Returns how this machine's times are converted: for reports that are being written here and
+ * now. */
 struct sc_otlp_clock sc_otlp_clock_own(void)
 {
     int64_t now = now_of(CLOCK_REALTIME);
@@ -53,6 +55,7 @@ static int64_t time_of(const struct sc_otlp_clock *clock, json_int_t time_ns)
 
 /* ---- values ---- */
 
+/* Returns a number as OpenTelemetry's JSON has it: 64-bit numbers are strings there. */
 static json_t *number_of(int64_t number)
 {
     char text[24];
@@ -68,6 +71,7 @@ static json_t *text_of(const char *text)
     return string ? string : json_string(sc_say_plain(text));
 }
 
+/* Adds an attribute of the type to the list. */
 static void put(json_t *attributes, const char *key, const char *type, json_t *value)
 {
     json_array_append_new(attributes, json_pack("{s:s,s:{s:o}}", "key", key, "value", type, value));
@@ -118,6 +122,7 @@ static void put_process(json_t *attributes, const json_t *run)
     put_number(attributes, "process.pid", sc_field_number(run, "pid"));
 }
 
+/* Makes what identifies the process that the records come from. */
 json_t *sc_otlp_resource(const json_t *run)
 {
     json_t *attributes = json_array();
@@ -148,12 +153,14 @@ static json_t *make_record(const struct sc_otlp_clock *clock, enum sc_otlp_sever
     return record;
 }
 
+/* Makes a log record of an event: when it was, how grave, and in words. */
 json_t *sc_otlp_event(const struct sc_otlp_clock *clock, enum sc_otlp_severity severity,
                       const char *name, const char *words, json_int_t time_ns)
 {
     return make_record(clock, severity, name, words, time_of(clock, time_ns));
 }
 
+/* Returns how grave the hazard is: less if it is suppressed or may be meant. */
 static enum sc_otlp_severity severity_of(const struct sc_shown *hazard)
 {
     if (hazard->suppression || json_is_true(json_object_get(hazard->record, "advisory")))
@@ -161,6 +168,7 @@ static enum sc_otlp_severity severity_of(const struct sc_shown *hazard)
     return strcmp(hazard->certainty, "observed") == 0 ? SC_OTLP_ERROR : SC_OTLP_WARN;
 }
 
+/* Returns the stack as one text, a frame a line; NULL without frames. */
 static const char *stack_of(struct sc_scratch *scratch, const struct sc_frames *stack)
 {
     const char *words = NULL;
@@ -170,6 +178,7 @@ static const char *stack_of(struct sc_scratch *scratch, const struct sc_frames *
     return words;
 }
 
+/* Adds the call of one side of a hazard: function, place, thread and stack. */
 static void put_call(json_t *attributes, struct sc_scratch *scratch, const char *side,
                      const struct sc_call *call)
 {
@@ -182,6 +191,7 @@ static void put_call(json_t *attributes, struct sc_scratch *scratch, const char 
              stack_of(scratch, &call->stack));
 }
 
+/* Adds how often the hazard was, in how many runs and on which ranks. */
 static void put_counts(json_t *attributes, const struct sc_shown *hazard)
 {
     put_number(attributes, "safecopy.count", hazard->occurrences);
@@ -190,6 +200,7 @@ static void put_counts(json_t *attributes, const struct sc_shown *hazard)
     put_text(attributes, "safecopy.ranks", sc_field_string(hazard->record, "ranks", NULL));
 }
 
+/* Makes a log record of a hazard. */
 json_t *sc_otlp_hazard(const struct sc_otlp_clock *clock, struct sc_scratch *scratch,
                        const struct sc_shown *hazard)
 {
@@ -259,6 +270,7 @@ static void put_point(struct sc_otlp_metrics *metrics, const struct kind *kind, 
                                     number_of(value), "attributes", attributes));
 }
 
+/* Adds the count of one hazard code to the metrics. */
 void sc_otlp_put_hazards(struct sc_otlp_metrics *metrics, const struct sc_otlp_clock *clock,
                          const char *code, json_int_t count)
 {
@@ -282,6 +294,7 @@ struct place {
     int64_t time_ns;
 };
 
+/* Makes the attributes that say which device, or the host, a metric is of. */
 static json_t *attributes_of(const struct place *place)
 {
     json_t *attributes = json_array();
@@ -352,12 +365,15 @@ static json_t *make_scope(void)
     return json_pack("{s:s,s:s}", "name", "safecopy", "version", SC_VERSION);
 }
 
+/* Makes the message with all log records of a process. Takes over both values. */
 json_t *sc_otlp_resource_logs(json_t *resource, json_t *records)
 {
     return json_pack("{s:o,s:[{s:o,s:o}]}", "resource", resource, "scopeLogs", "scope",
                      make_scope(), "logRecords", records);
 }
 
+/* Makes the message with all metrics of a process. Takes over `resource`, and empties the
+ * metrics. */
 json_t *sc_otlp_resource_metrics(json_t *resource, struct sc_otlp_metrics *metrics)
 {
     json_t *list = json_array(), *metric;

@@ -34,6 +34,7 @@ void sc_outfile_keep(const char *path)
     kept = file;
 }
 
+/* Is it a file that the command reads and must not overwrite? */
 static bool is_kept(const struct stat *status)
 {
     const struct kept *file = kept;
@@ -42,6 +43,7 @@ static bool is_kept(const struct stat *status)
     return file;
 }
 
+/* Says why the file cannot be written. Returns false for the caller to return. */
 static bool refuse(const char *path, const char *why)
 {
     sc_say("cannot write %s: %s", path, why);
@@ -82,6 +84,7 @@ static bool is_by_umask(const struct sc_outfile_place *place)
     return place->mode && strcmp(place->mode, "umask") == 0;
 }
 
+/* Takes the value of --output-mode: whether others may read the output. */
 bool sc_outfile_take_mode(struct sc_outfile_place *place, const char *word)
 {
     place->mode = word;
@@ -129,7 +132,7 @@ static void buffer_much(FILE *stream)
         setvbuf(stream, NULL, _IOFBF, 64 * 1024);
 }
 
-/* Removes the unfinished file: the handler of signals that end the command. */
+/* Removes the unfinished output when a signal ends the command (a signal handler). */
 static void take_away(int number)
 {
     char *path = unfinished;
@@ -188,6 +191,8 @@ bool sc_outfile_is_possible(const char *path)
     return is_there ? may_replace(path) : refuse(path, strerror(error));
 }
 
+/* Opens the output: stdout, or a file beside the path that takes its name when it is whole, so
+ * that no half output is ever there. */
 bool sc_outfile_open(struct sc_outfile *file, const struct sc_outfile_place *place)
 {
     const char *path = place->path;
@@ -226,6 +231,8 @@ bool sc_outfile_close(struct sc_outfile *file)
     return is_complete;
 }
 
+/* Opens a file to append to, made if it is not there. Anything else than a regular file is
+ * refused: NULL and errno. */
 FILE *sc_outfile_append(const char *path)
 {
     int flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;

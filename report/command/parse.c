@@ -36,6 +36,7 @@ static int peek(struct parsing *parsing)
     return parsing->at < parsing->end ? (unsigned char)*parsing->at : -1;
 }
 
+/* Passes over blanks, and the character if it is the wanted one. Returns whether it was. */
 static bool skip(struct parsing *parsing, char wanted)
 {
     bool is_there = peek(parsing) == wanted;
@@ -62,6 +63,7 @@ static bool append(struct parsing *parsing, const char *bytes, size_t count)
     return true;
 }
 
+/* Returns the value of a hexadecimal digit; -1: it is none. */
 static int value_of_digit(char digit)
 {
     if (digit >= '0' && digit <= '9')
@@ -99,11 +101,13 @@ static bool append_code(struct parsing *parsing, uint32_t code)
     return append(parsing, bytes, size);
 }
 
+/* Is it the first half of a character beyond U+FFFF, as \u writes it? */
 static bool is_high(int unit)
 {
     return unit >= 0xd800 && unit < 0xdc00;
 }
 
+/* Is it the second half of such a character? */
 static bool is_low(int unit)
 {
     return unit >= 0xdc00 && unit < 0xe000;
@@ -182,6 +186,7 @@ static bool take_string(struct parsing *parsing)
 
 /* ---- values ---- */
 
+/* Parses a string. NULL: it is none, or no memory. */
 static json_t *parse_string(struct parsing *parsing)
 {
     if (!take_string(parsing))
@@ -217,6 +222,7 @@ static bool is_number(const char *word, bool *is_whole)
     return digits > 0 && word[digits] == '\0';
 }
 
+/* Returns the number as JSON's value. NULL: it is too large for what it is. */
 static json_t *number_of(const char *word, bool is_whole)
 {
     errno = 0;
@@ -228,6 +234,7 @@ static json_t *number_of(const char *word, bool is_whole)
     return isinf(real) ? NULL : json_real(real);
 }
 
+/* Parses a number. NULL: it is none by JSON's grammar. */
 static json_t *parse_number(struct parsing *parsing)
 {
     const char *start = parsing->at;
@@ -242,6 +249,7 @@ static json_t *parse_number(struct parsing *parsing)
     return number_of(parsing->word, is_whole);
 }
 
+/* Parses true, false or null, which `value` stands for. NULL: it is another word. */
 static json_t *parse_word(struct parsing *parsing, const char *word, json_t *value)
 {
     size_t length = strlen(word);
@@ -268,6 +276,7 @@ static bool parse_member(struct parsing *parsing, json_t *object)
     return is_taken;
 }
 
+/* Parses the members of an object up to its '}'. False: they are not well-formed. */
 static bool parse_members(struct parsing *parsing, json_t *object)
 {
     if (skip(parsing, '}'))
@@ -344,6 +353,7 @@ static json_t *parse_piece(struct parsing *parsing, size_t length)
     return value;
 }
 
+/* Returns the value that a packed text refers to by its address. */
 static json_t *value_of_reference(const char *at)
 {
     json_t *value;
@@ -352,8 +362,8 @@ static json_t *value_of_reference(const char *at)
 }
 
 /* Parses a reference to a piece (an object that many lines share). The frames of a stack lie far
- * apart in memory, so one that comes soon is prefetched meanwhile; an address that is no reference
- * may be prefetched as well. */
+ * apart in memory, so a later one is prefetched meanwhile; what is no reference may be prefetched
+ * as well, which does no harm. */
 static json_t *parse_reference(struct parsing *parsing)
 {
     enum { AHEAD = 4 * (SC_PIECES_REFERENCE_SIZE + 1) };
@@ -376,6 +386,7 @@ static json_t *parse_element(struct parsing *parsing)
     return length > 0 ? parse_piece(parsing, length) : parse_value(parsing);
 }
 
+/* Parses the elements of an array up to its ']'. False: they are not well-formed. */
 static bool parse_elements(struct parsing *parsing, json_t *array)
 {
     if (skip(parsing, ']'))
@@ -389,6 +400,7 @@ static bool parse_elements(struct parsing *parsing, json_t *array)
     return false;
 }
 
+/* Parses an object or an array. NULL: it is not well-formed. */
 static json_t *parse_nested(struct parsing *parsing, bool is_object)
 {
     json_t *value = is_object ? json_object() : json_array();
@@ -399,6 +411,7 @@ static json_t *parse_nested(struct parsing *parsing, bool is_object)
     return NULL;
 }
 
+/* Parses a value of any kind, as its first character says. */
 static json_t *parse_any(struct parsing *parsing)
 {
     int first = peek(parsing);
@@ -441,17 +454,21 @@ static json_t *parse_all(struct parsing *parsing)
     return value;
 }
 
+/* Parses JSON text. NULL: it is none. jansson's parser takes several times as long. */
 json_t *sc_parse(const char *text, size_t size)
 {
     return parse_all(&(struct parsing){.at = text, .end = text + size});
 }
 
+/* Parses a line of a report. Parts that many lines have (stacks) are parsed once and kept in
+ * `pieces`. */
 json_t *sc_parse_line(const char *text, size_t size, struct sc_pieces *pieces)
 {
     pieces->place_count = pieces->place_asked = 0;
     return parse_all(&(struct parsing){.at = text, .end = text + size, .pieces = pieces});
 }
 
+/* Parses a line that was packed: its shared parts are references to values. */
 json_t *sc_parse_packed(const char *text, size_t size)
 {
     return parse_all(&(struct parsing){.at = text, .end = text + size, .is_packed = true});

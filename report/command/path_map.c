@@ -22,6 +22,7 @@ bool sc_path_map_add(struct sc_path_map *map, const char *change)
     return true;
 }
 
+/* Frees all changes of paths. */
 void sc_path_map_free(struct sc_path_map *map)
 {
     while (map->changes) {
@@ -31,6 +32,7 @@ void sc_path_map_free(struct sc_path_map *map)
     }
 }
 
+/* Does the path begin with OLD, as a whole folder? */
 static bool is_below(const char *path, const struct sc_path_change *change)
 {
     return strncmp(path, change->old, change->old_length) == 0 &&

@@ -28,6 +28,7 @@ struct sc_perf_map {
     size_t count, names_bytes;
 };
 
+/* Is the file this user's or root's? Anybody could write a perf-PID.map into /tmp. */
 static bool is_trusted(FILE *stream)
 {
     struct stat file;
@@ -133,6 +134,7 @@ struct sc_perf_map *sc_perf_map_open(int64_t pid)
     return map;
 }
 
+/* Frees the map of functions made at run time; NULL does nothing. */
 void sc_perf_map_close(struct sc_perf_map *map)
 {
     for (size_t i = 0; map && i < map->count; i++)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Frees all pieces, parts of lines that were parsed once. */
 void sc_pieces_free(struct sc_pieces *pieces)
 {
     while (pieces->first) {
@@ -69,6 +70,8 @@ struct sc_piece *sc_pieces_add(struct sc_pieces *pieces, const struct sc_digest 
     return piece;
 }
 
+/* Notes which piece stands where in the present line; more than fit are not noted, and their text
+ * stays as it is. */
 void sc_pieces_note(struct sc_pieces *pieces, const char *at, struct sc_piece *piece)
 {
     if (pieces->place_count == SC_PIECES_OF_LINE_MAX)

@@ -43,6 +43,7 @@ const char *sc_preload_look(struct sc_scratch *scratch, const char **sought)
     return NULL;
 }
 
+/* Returns the path of the library to preload; NULL: it is nowhere, which was said. */
 const char *sc_preload_find(struct sc_scratch *scratch)
 {
     const char *sought, *library = sc_preload_look(scratch, &sought);
@@ -51,11 +52,13 @@ const char *sc_preload_find(struct sc_scratch *scratch)
     return library;
 }
 
+/* Can LD_PRELOAD name this path? Blanks and colons separate its entries. */
 bool sc_preload_can_name(const char *library)
 {
     return !strpbrk(library, " :");
 }
 
+/* Can the library be preloaded from this path? If not, that was said. */
 static bool is_preloadable(const char *library)
 {
     if (sc_preload_can_name(library))

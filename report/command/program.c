@@ -154,6 +154,7 @@ static int64_t now_ns(void)
     return now.tv_sec * NS_A_SECOND + now.tv_nsec;
 }
 
+/* Is it a signal by which the user ends the waiting? */
 static bool ends_waiting(int number)
 {
     return number == SIGHUP || number == SIGINT || number == SIGQUIT || number == SIGTERM;
@@ -175,6 +176,8 @@ static bool await_signal(int64_t end_ns)
     return !ends_waiting(number);
 }
 
+/* Waits for processes that the program has left running, until the limit (below 0: none) or a
+ * signal. */
 static void await_orphans(int limit_s)
 {
     int64_t end_ns = limit_s < 0 ? INT64_MAX : now_ns() + limit_s * NS_A_SECOND;

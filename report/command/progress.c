@@ -34,6 +34,7 @@ void sc_progress_show(const char *what, size_t count)
     fprintf(stderr, "\r\033[Ksafecopy: %s %zu", what, count);
 }
 
+/* Removes the line of progress from the terminal, before other output. */
 void sc_progress_hide(void)
 {
     if (shown)

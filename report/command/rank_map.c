@@ -13,6 +13,7 @@ long sc_rank_map_number(const char *name)
     return is_plain && number < NUMBER_MAX ? number : -1;
 }
 
+/* Makes room for one more span of ranks. False: no memory. */
 static bool make_room(struct sc_rank_map *map)
 {
     size_t capacity = 2 * map->capacity + 1;

@@ -43,6 +43,7 @@ bool sc_rank_names_make(struct sc_rank_names *ranks, const struct sc_reader *rea
     return ranks->names && ranks->in_order;
 }
 
+/* Frees the ranks' names. */
 void sc_rank_names_free(struct sc_rank_names *ranks)
 {
     for (size_t i = 0; i < ranks->count; i++)
@@ -57,6 +58,7 @@ static const char *name_at(const struct sc_rank_names *ranks, size_t at)
     return ranks->names[ranks->in_order[at]];
 }
 
+/* Are there runs of several ranks? The names are sorted, so the first and the last tell. */
 bool sc_rank_names_are_several(const struct sc_rank_names *ranks)
 {
     return ranks->count > 1 && strcmp(name_at(ranks, 0), name_at(ranks, ranks->count - 1)) != 0;
@@ -108,6 +110,7 @@ static void add(struct spans *spans, const char *name, long number)
     spans->first = spans->last = number;
 }
 
+/* Returns the spans of ranks in words, "ranks 0 to 3, 7"; NULL: none. */
 static const char *words_of(struct spans *spans)
 {
     close_span(spans);

@@ -19,6 +19,7 @@
 
 enum { TOLD_MAX = 100 };
 
+/* Frees all runs and findings. */
 void sc_reader_free(struct sc_reader *reader)
 {
     for (size_t i = 0; i < reader->run_count; i++)
@@ -28,6 +29,7 @@ void sc_reader_free(struct sc_reader *reader)
     sc_findings_free(&reader->findings);
 }
 
+/* Returns the record of a run, parsed anew: parsed, all runs would take too much memory. */
 json_t *sc_reader_run(const struct sc_reader *reader, size_t index)
 {
     return sc_parse(reader->runs[index].text, strlen(reader->runs[index].text));
@@ -53,6 +55,7 @@ static json_t *summary_of(const struct reading *reading)
     return json_object_get(reading->run, "summary");
 }
 
+/* Counts a line that could not be read; the first ones are named with their problem. */
 static void complain(struct reading *reading, struct sc_input *input, const char *problem)
 {
     if (reading->bad_lines++ < SC_READER_NAMED_LINES_MAX)
@@ -77,6 +80,7 @@ static void tell_bad_lines(struct reading *reading)
     reading->untold += reading->bad_lines - (reading->told - told);
 }
 
+/* Says how many more lines of the report could not be read. */
 static void tell_further_bad_lines(const struct reading *reading)
 {
     if (reading->untold > 0 && reading->is_report && !reading->reader->quiet)
@@ -106,6 +110,7 @@ static void note_builds(struct sc_reader *reader, const json_t *run)
     }
 }
 
+/* Keeps the record of a run as text, which this takes over; NULL: no memory. */
 static void add_run(struct sc_reader *reader, char *text)
 {
     size_t count = reader->run_count;
@@ -178,6 +183,7 @@ static void judge_run(struct reading *reading, const json_t *next)
         reading->reader->unreached = true;
 }
 
+/* Returns the run's counts by hazard code: the summary's, or without one those of the lines. */
 json_t *sc_reader_run_counts(const json_t *run)
 {
     json_t *by_code = json_object_get(json_object_get(run, "summary"), "by_code");
@@ -338,13 +344,15 @@ static const char *take_postmortem(struct reading *reading, json_t *postmortem)
     return NULL;
 }
 
-/* Threads that fail at a time write their lines in any order, and not each failure has one. */
+/* Takes a line about a failed allocation if it counts more than the last one: threads write their
+ * lines in any order, and not each failure has one. */
 static void take_oom(struct reading *reading, json_t *line)
 {
     if (!is_less(line, json_object_get(reading->run, "oom"), "count"))
         json_object_set(reading->run, "oom", line);
 }
 
+/* Takes how many allocations have failed from a memory line that knows of more. */
 static void take_failures(struct reading *reading, const json_t *line)
 {
     json_t *oom = json_object_get(reading->run, "oom");
@@ -405,7 +413,8 @@ static void take_line(struct reading *reading, json_t *line, struct sc_input *in
     complain(reading, input, problem);
 }
 
-/* A process that was killed leaves a line that is cut, and no summary: its run did not end. */
+/* Is the line cut off because the process was killed while it wrote? Then its run did not end, and
+ * nothing else is wrong. */
 static bool is_end_of_killed(const struct reading *reading, const struct sc_input *input)
 {
     return !input->is_whole && input->length > 0 && input->line[0] == '{' &&
@@ -439,6 +448,7 @@ static bool is_of_one_run(const struct sc_input *input)
     return false;
 }
 
+/* Parses a line. Of merged runs, lines that belong to one run only share no parts with others. */
 static json_t *parse(struct reading *reading, const struct sc_input *input)
 {
     if (input->is_cut)
@@ -448,6 +458,7 @@ static json_t *parse(struct reading *reading, const struct sc_input *input)
                : sc_parse_line(input->line, input->length, &reading->reader->findings.pieces);
 }
 
+/* Reads one line of a report: takes it, or passes over one that is none or of another process. */
 static void read_line(struct reading *reading, struct sc_input *input)
 {
     reading->line_number++;

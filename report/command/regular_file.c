@@ -13,6 +13,8 @@
 
 /* ---- opening ---- */
 
+/* Returns 0 for a regular file, else an error: reading a FIFO or a device may hang or have an
+ * effect. */
 static int check_type(const struct stat *status)
 {
     if (S_ISREG(status->st_mode))
@@ -62,6 +64,7 @@ static int open_by(int (*open_path)(const char *path, int flags), const char *pa
     return result < 0 ? result : check_open(result);
 }
 
+/* Opens the path if a regular file is there. Returns a descriptor or -errno. */
 int sc_regular_file_open(const char *path, int flags)
 {
     return open_by(open_any, path, flags);
@@ -80,6 +83,7 @@ int sc_regular_file_open_named(const char *path)
     return -EPERM;
 }
 
+/* Opens the path as a stream if a regular file is there; NULL and *error. */
 FILE *sc_regular_file_stream(const char *path, int flags, int *error)
 {
     int fd = sc_regular_file_open(path, flags);
@@ -125,6 +129,8 @@ static int read_checked(int fd, size_t max, char **text, size_t *size)
     return *text ? fill(fd, room, *text, size) : -ENOMEM;
 }
 
+/* Reads the whole file, `max` bytes at most, into memory that the caller frees. Returns 0 or
+ * -errno. */
 int sc_regular_file_read_open(int fd, size_t max, char **text, size_t *size)
 {
     size_t ignored;
@@ -137,6 +143,7 @@ int sc_regular_file_read_open(int fd, size_t max, char **text, size_t *size)
     return result;
 }
 
+/* Reads the whole regular file at the path, `max` bytes at most. Returns 0 or -errno. */
 int sc_regular_file_read(const char *path, size_t max, char **text, size_t *size)
 {
     int fd = sc_regular_file_open(path, 0);

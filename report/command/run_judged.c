@@ -15,11 +15,14 @@
 #include <string.h>
 #include <sys/wait.h>
 
+/* Are the reports shown on stderr by this command, so that the processes need not tell? */
 static bool is_shown_on_stderr(const struct sc_run_work *work)
 {
     return work->format && !work->out.path;
 }
 
+/* Shows the reports of the run as --format says. A reader that closes the pipe must not end us by
+ * SIGPIPE: the run's status is still to be returned. */
 static void show(struct sc_run_work *work, char *const *paths)
 {
     signal(SIGPIPE, SIG_IGN);
@@ -77,6 +80,7 @@ static bool has_said(const struct sc_run_work *work, const struct sc_run_roll *r
     return false;
 }
 
+/* Says that strict=1 has failed the run, and which status stays. */
 static void tell_of_failed(const struct sc_run_work *work, int status)
 {
     if (WIFSIGNALED(status))
@@ -110,6 +114,7 @@ static int end(struct sc_run_work *work, const struct sc_run_roll *roll, char *c
     return sc_program_end_alike(status);
 }
 
+/* Says that there is no report to show, and why that may be. */
 static void tell_without_reports(const struct sc_run_roll *roll)
 {
     if (roll->said != 0)
@@ -152,6 +157,8 @@ static int conclude(struct sc_run_work *work, struct sc_new_reports *reports,
     return end(work, roll, paths, pid, status);
 }
 
+/* Runs the program and waits for it, then shows its reports (--format) and judges the run by what
+ * its processes have noted (--strict). Returns the exit status. */
 int sc_run_judged(struct sc_run_work *work, char **program)
 {
     struct sc_new_reports reports = {0};

@@ -21,6 +21,7 @@ void sc_run_record_set_unreadable(json_t *record, const char *why)
     json_object_set_new(record, "unreadable", json_string(why));
 }
 
+/* Notes that the file is no report at all; then its bad lines do not matter. */
 void sc_run_record_refuse_file(json_t *record)
 {
     sc_run_record_set_unreadable(record, "it is not a report");
@@ -34,12 +35,14 @@ static json_t *array_of(json_t *record, const char *key)
     return json_object_get(record, key);
 }
 
+/* Adds a line that could not be read to the run's record. */
 void sc_run_record_add_bad_line(json_t *record, size_t number, const char *problem)
 {
     json_array_append_new(array_of(record, "unread"),
                           json_pack("{s:I,s:s}", "line", (json_int_t)number, "problem", problem));
 }
 
+/* Are they the same call that no wrapper saw, by function and stack? */
 static bool are_equal_misses(const json_t *a, const json_t *b)
 {
     return json_equal(json_object_get(a, "api"), json_object_get(b, "api")) &&

@@ -23,7 +23,7 @@ static int make_memory(void)
     return made < 0 && errno == EINVAL ? memfd_create("safecopy run", flags) : made;
 }
 
-/* Processes note nothing in a file that they do not know for a roll. */
+/* Writes how a roll begins: processes note nothing in a file that they do not know for one. */
 static bool mark(int file)
 {
     ssize_t size = sizeof SC_ROLL_MARK;
@@ -58,6 +58,8 @@ static void name_file(struct sc_run_roll *roll, bool is_shown)
     setenv(SC_ROLL_VARIABLE, value, 1);
 }
 
+/* Makes the roll, a memfd in which processes of the run note what became of them, and names it in
+ * the environment. Without one the reports alone speak. */
 void sc_run_roll_begin(struct sc_run_roll *roll, bool is_shown)
 {
     *roll = (struct sc_run_roll){.file = make_file()};
@@ -119,6 +121,8 @@ bool sc_run_roll_next(const struct sc_run_roll *roll, size_t *at, struct sc_run_
     return false;
 }
 
+/* Does the process that wrote the note still run? Its start time tells it from a later one with
+ * its pid. */
 static bool runs(const struct sc_run_note *note)
 {
     return note->started != 0 && sc_path_find_start(note->pid) == note->started;
@@ -159,6 +163,7 @@ static void read_file(struct sc_run_roll *roll)
     roll->lacks = is_known && (status.st_mode & 0777) != SC_ROLL_MODE;
 }
 
+/* Reads the notes that the processes of the run have left so far. */
 void sc_run_roll_read(struct sc_run_roll *roll)
 {
     if (roll->file < 0)

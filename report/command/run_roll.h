@@ -48,6 +48,7 @@ bool sc_run_roll_has_living(const struct sc_run_roll *roll, int64_t pid, int64_t
 /* Returns true if `value`, a value of SAFECOPY_RUN, names this roll. */
 bool sc_run_roll_is_in(const struct sc_run_roll *roll, const char *value);
 
+/* Did any process of the run leave this note? */
 static inline bool sc_run_roll_says(const struct sc_run_roll *roll, enum sc_roll_note note)
 {
     return (roll->said & 1U << note) != 0;

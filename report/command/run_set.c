@@ -39,6 +39,7 @@ void sc_run_set_add(struct sc_run_set *set, size_t number)
     sc_run_set_add_span(set, (struct sc_run_span){(uint32_t)number, (uint32_t)number});
 }
 
+/* Compares a number with a span, for bsearch. */
 static int by_span(const void *key, const void *element)
 {
     uint32_t number = *(const uint32_t *)key;
@@ -46,6 +47,7 @@ static int by_span(const void *key, const void *element)
     return number < span->first ? -1 : number > span->last;
 }
 
+/* Is the run in the set? */
 bool sc_run_set_has(const struct sc_run_set *set, size_t number)
 {
     uint32_t key = (uint32_t)number;
@@ -53,6 +55,8 @@ bool sc_run_set_has(const struct sc_run_set *set, size_t number)
            bsearch(&key, set->spans, set->span_count, sizeof *set->spans, by_span);
 }
 
+/* Adds all runs of the other set. Spans must be added in ascending order, so the two lists are
+ * merged. Without memory nothing changes. */
 void sc_run_set_unite(struct sc_run_set *set, const struct sc_run_set *other)
 {
     struct sc_run_set both = {0};

@@ -20,6 +20,7 @@ static void complain(void *context, const char *line)
     sc_say("%s", line);
 }
 
+/* Adds an entry to the options that the program will get. Later entries win. */
 void sc_run_work_add_entry(struct sc_run_work *work, const char *key, const char *value)
 {
     const char *separator = work->options[0] != '\0' ? ":" : "";
@@ -56,6 +57,8 @@ static const char *absolute_path(struct sc_run_work *work, const char *path)
     return NULL;
 }
 
+/* Makes the folder of --report-dir if it is not there. False: that is not possible, which was
+ * said. */
 static bool make_folder(const char *path)
 {
     struct stat status;
@@ -93,6 +96,8 @@ bool sc_run_work_add_suppressions(struct sc_run_work *work, const char *path)
     return absolute;
 }
 
+/* Parses the options as the library will, and complains about bad ones. Returns whether all are
+ * good. */
 bool sc_run_work_parse(struct sc_run_work *work)
 {
     sc_options_defaults(&work->parsed);
@@ -154,7 +159,8 @@ bool sc_run_work_set_environment(struct sc_run_work *work)
     return true;
 }
 
-/* A shell finds a program of the working folder by its path alone, and so does exec. */
+/* Is the program in the working folder, and named without a path? exec and the shell do not look
+ * there. */
 static bool is_beside(const char *program)
 {
     struct stat status;

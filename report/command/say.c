@@ -70,6 +70,7 @@ const char *sc_say_plain(const char *text)
     return copy->text;
 }
 
+/* Frees the copies that sc_say_plain has made; their texts must not be used any more. */
 void sc_say_forget(void)
 {
     while (copies) {
@@ -81,6 +82,7 @@ void sc_say_forget(void)
 
 static void (*taker)(const char *text);
 
+/* Gives all complaints to `take` instead of stderr; NULL: to stderr again. */
 void sc_say_to(void take(const char *text))
 {
     taker = take;

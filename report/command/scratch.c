@@ -17,12 +17,14 @@ struct sc_scratch_block {
     _Alignas(max_align_t) unsigned char bytes[];
 };
 
+/* Ends the command: nothing is shown wrong or in part for want of memory. */
 static _Noreturn void end_without_memory(void)
 {
     sc_say("out of memory");
     exit(SC_COMMAND_USAGE);
 }
 
+/* Adds a block to cut from, large enough for `least` bytes. */
 static void add_block(struct sc_scratch *scratch, size_t least)
 {
     size_t size = least > BLOCK ? least : BLOCK;
@@ -46,6 +48,7 @@ static void *reserve(struct sc_scratch *scratch, size_t size)
     return taken;
 }
 
+/* Returns zeroed memory that lives as long as the scratch; never NULL. */
 void *sc_scratch_take(struct sc_scratch *scratch, size_t size)
 {
     return memset(reserve(scratch, size), 0, size);
@@ -86,6 +89,7 @@ void sc_scratch_reset(struct sc_scratch *scratch)
         scratch->blocks->used = 0;
 }
 
+/* Frees all that was taken. */
 void sc_scratch_free(struct sc_scratch *scratch)
 {
     while (scratch->blocks) {

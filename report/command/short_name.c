@@ -31,6 +31,7 @@ static size_t operator_length(const char *at)
     return length + strspn(at + length, "<>=-!");
 }
 
+/* Closes brackets up to the one that this character matches; unmatched ones are closed with it. */
 static void close_up_to(struct open *open, char bracket)
 {
     while (open->depth > 0 && open->brackets[--open->depth] != bracket)

@@ -34,6 +34,7 @@ static const struct words *words_of_code(const char *code)
     return &unknown;
 }
 
+/* Returns what to do about hazards of this code. */
 const char *sc_shown_hazards_advice(const char *code)
 {
     return words_of_code(code)->advice;
@@ -100,13 +101,14 @@ static const char *title_of_call(struct sc_scratch *scratch, const struct sc_cal
                             sc_frames_shown_place(scratch, call->stack.user));
 }
 
+/* Makes the call that freed the memory before; empty if there is none. */
 static struct sc_call make_freed(struct sc_scratch *scratch, const struct sc_frame_makers *makers,
                                  const json_t *side)
 {
     return json_is_object(side) ? make_call(scratch, makers, side) : (struct sc_call){0};
 }
 
-/* Those of captures have none. */
+/* Is the hazard about memory? Those of captures are not. */
 static bool has_buffer(const json_t *record)
 {
     const json_t *buffer = json_object_get(record, "buffer");
@@ -135,6 +137,7 @@ static const char *size_in_words(struct sc_scratch *scratch, const json_t *of)
     return sc_scratch_print(scratch, NUMBER " byte%s", bytes, plural(bytes));
 }
 
+/* Describes the call that came too early, and the memory it hit. */
 static void describe_event(struct sc_scratch *scratch, struct sc_shown *hazard)
 {
     struct sc_call *event = &hazard->event;
@@ -188,6 +191,8 @@ static void describe_limit(struct sc_scratch *scratch, struct sc_shown *hazard)
         sc_field_number(limit, "in_force"), first);
 }
 
+/* Describes the operation that was hurt. Of a kernel only an address among its parameters is
+ * known. */
 static void describe_copy(struct sc_scratch *scratch, struct sc_shown *hazard)
 {
     struct sc_call *call = &hazard->copy;
@@ -315,6 +320,7 @@ static const char *count_of(struct sc_scratch *scratch, const json_t *record)
 
 /* ---- the whole ---- */
 
+/* Describes where buffer and stream were made. */
 static void describe_origins(struct sc_scratch *scratch, struct sc_shown *hazard)
 {
     for (size_t i = 0; i < hazard->origin_count; i++) {
@@ -371,6 +377,7 @@ struct sc_shown sc_shown_hazards_make(struct sc_scratch *scratch,
     return hazard;
 }
 
+/* Returns one line that says which hazard it is, with both places. */
 const char *sc_shown_hazards_title(struct sc_scratch *scratch, const struct sc_shown *hazard)
 {
     return sc_scratch_print(scratch, "%s %s: %s; %s", hazard->code, hazard->name,

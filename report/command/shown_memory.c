@@ -27,6 +27,7 @@ uint64_t sc_shown_memory_bytes(const json_t *object, const char *key)
     return (uint64_t)value < SC_MEMORY_BYTES_MAX ? (uint64_t)value : SC_MEMORY_BYTES_MAX;
 }
 
+/* Returns the size in words: "1.5 MB". */
 const char *sc_shown_memory_size(struct sc_scratch *scratch, uint64_t bytes)
 {
     char words[32];
@@ -35,6 +36,7 @@ const char *sc_shown_memory_size(struct sc_scratch *scratch, uint64_t bytes)
     return sc_scratch_print(scratch, "%s", words);
 }
 
+/* Returns the difference in words, with its sign. */
 const char *sc_shown_memory_change(struct sc_scratch *scratch, uint64_t before, uint64_t now)
 {
     return now < before
@@ -42,6 +44,8 @@ const char *sc_shown_memory_change(struct sc_scratch *scratch, uint64_t before, 
                : sc_scratch_print(scratch, "+%s", sc_shown_memory_size(scratch, now - before));
 }
 
+/* Returns in words what a framework's own allocator (PyTorch's, for one) has reserved and does not
+ * use. */
 const char *sc_shown_memory_suballocator(struct sc_scratch *scratch, const json_t *suballocator)
 {
     const uint64_t reserved = sc_shown_memory_bytes(suballocator, "reserved_bytes");
@@ -60,6 +64,7 @@ const char *sc_shown_memory_title(struct sc_scratch *scratch, const struct sc_ru
     return rank ? sc_scratch_print(scratch, "rank %s: %s", rank, run->title) : run->title;
 }
 
+/* Returns the frame in a few characters: its function, or module and offset. */
 const char *sc_shown_memory_frame(struct sc_scratch *scratch, const struct sc_frame *frame)
 {
     if (frame->function)
@@ -101,6 +106,7 @@ static void make_export(struct making *making, struct sc_memory_call *export, co
         (double)age / 1e9);
 }
 
+/* Describes the call that made contexts. */
 static void make_context(struct making *making, struct sc_memory_call *context,
                          const json_t *record)
 {
@@ -109,6 +115,7 @@ static void make_context(struct making *making, struct sc_memory_call *context,
                                       count == 1 ? "" : "s", sc_field_string(record, "api", "?"));
 }
 
+/* Makes the calls of a list, each described by `make`, with their stacks. *count: how many. */
 static struct sc_memory_call *
 make_calls(struct making *making, const json_t *records,
            void make(struct making *, struct sc_memory_call *, const json_t *), size_t *count)
@@ -128,6 +135,8 @@ make_calls(struct making *making, const json_t *records,
     return calls;
 }
 
+/* Adds the calls that are listed at a place: those after which the driver took memory, made
+ * contexts, or exported memory. */
 static void add_calls(struct making *making, struct sc_memory_place *place, const json_t *record)
 {
     const json_t *unaccounted = json_object_get(record, "unaccounted");
@@ -164,6 +173,8 @@ static void add_place(struct making *making, const json_t *record, json_int_t de
     add_calls(making, place, record);
 }
 
+/* Adds all places of a memory line: devices, and the host. Entries with numbers that cannot be are
+ * passed over. */
 static void add_places(struct making *making, const json_t *member)
 {
     const json_t *devices = json_object_get(member, "devices");
@@ -195,8 +206,8 @@ static const struct sc_memory_place *find_place(const struct sc_memory *memory,
 
 /* ---- accounts ---- */
 
-/* Does memory of this kind count as the run's own? Managed memory lies somewhere, and mappings and
- * what is imported are none of the run's own. */
+/* Does memory of this kind count as the process's own? Managed memory is where it was moved to,
+ * and mappings and imported memory are counted elsewhere. */
 static bool is_own(const char *kind)
 {
     static const char *const kinds[] = {"device",   "pooled", "array",
@@ -262,6 +273,8 @@ static void add_account(struct making *making, const json_t *record)
         sc_fingerprint_site(account->kind, account->owner, account->api, &account->stack);
 }
 
+/* Adds all accounts (one call stack's memory of one kind). There is room for one more of each kind
+ * and place: the rest that the report leaves out. */
 static void add_accounts(struct making *making, const json_t *member)
 {
     struct sc_memory *memory = making->memory;
@@ -292,8 +305,7 @@ static void add_rest(struct making *making, struct sc_memory_account rest)
     making->memory->accounts[making->memory->account_count++] = rest;
 }
 
-/* Adds up the accounts of a place, or of one kind there. The accounts of the place, and those of
- * one kind, added up. */
+/* Adds up the accounts of a place, or of one kind there. */
 static void add_up(const struct sc_memory *memory, size_t count,
                    const struct sc_memory_place *place, const char *kind,
                    struct sc_memory_account *sum)
@@ -308,8 +320,8 @@ static void add_up(const struct sc_memory *memory, size_t count,
     }
 }
 
-/* Adds what is held at the place and in none of its accounts. What is held is known of each kind,
- * and what was held at the peak of the place alone. */
+/* Adds accounts for what the place holds besides those that are listed: by kind for what is held
+ * now. Of the peak only the place's own sum is known. */
 static void add_rest_of_place(struct making *making, const struct sc_memory_place *place)
 {
     const struct sc_memory *memory = making->memory;
@@ -342,6 +354,7 @@ static void add_rest_of_place(struct making *making, const struct sc_memory_plac
 
 /* ---- the whole ---- */
 
+/* Returns in words which child processes have a device open; NULL: none. */
 static const char *children_of(struct sc_scratch *scratch, const json_t *member)
 {
     const json_t *children = json_object_get(member, "children");
@@ -395,6 +408,8 @@ struct sc_memory sc_shown_memory_of_run(struct sc_model *model, const struct sc_
     return sc_shown_memory_of_entry(&model->scratch, &model->makers, run->record);
 }
 
+/* Returns what the process held last; nothing if it went on as another program, whose run comes
+ * later. */
 struct sc_memory sc_shown_memory_of_process(struct sc_model *model, const struct sc_run *run)
 {
     return run->replaced ? (struct sc_memory){0} : sc_shown_memory_of_run(model, run);

@@ -31,6 +31,7 @@ static json_t *stack_of(const struct making *making, const json_t *record)
     return json_object_get(json_array_get(stacks, (size_t)index), "stack");
 }
 
+/* Returns the call and its place in words. */
 static const char *words_of_call(const struct making *making, const json_t *record)
 {
     struct sc_frames frames;
@@ -38,6 +39,7 @@ static const char *words_of_call(const struct making *making, const json_t *reco
     return sc_called_words(making->scratch, record, &frames);
 }
 
+/* Returns in words how long before the error it was. */
 static const char *age_of(struct sc_scratch *scratch, const json_t *record)
 {
     double age_ns = (double)sc_field_number(record, "age_ns");
@@ -107,6 +109,7 @@ static size_t add_in_flight(const struct making *making, const json_t *stream, s
     return count;
 }
 
+/* Says how many of a list are not shown. */
 static void add_more(const struct making *making, const char *words, size_t count, size_t shown)
 {
     if (count > shown)
@@ -114,6 +117,7 @@ static void add_more(const struct making *making, const char *words, size_t coun
                     sc_scratch_print(making->scratch, "%s: %zu more", words, count - shown), NULL);
 }
 
+/* Adds a note for each of the last operations in flight when the context was lost. */
 static void add_all_in_flight(const struct making *making)
 {
     size_t index, count = 0;

@@ -35,6 +35,7 @@ struct ranks {
 
 /* ---- making ---- */
 
+/* Returns a copy that lives as long as the table, made safe for a terminal. */
 static const char *keep(struct ranks *ranks, const char *text)
 {
     return sc_scratch_print(&ranks->scratch, "%s", PLAIN(text));
@@ -121,6 +122,7 @@ static void take_run(struct ranks *ranks, struct sc_model *model, size_t at)
 
 /* ---- printing ---- */
 
+/* Prints the table with columns as wide as their widest cell. */
 static void print_table(FILE *out, const struct row *rows, size_t count)
 {
     size_t widths[COLUMNS];
@@ -140,6 +142,7 @@ static void print_table(FILE *out, const struct row *rows, size_t count)
     }
 }
 
+/* Does the remark hold for this run? (A callback; `of` has a flag for each run.) */
 static bool is_of_remark(const void *of, size_t run)
 {
     return ((const bool *)of)[run];
@@ -158,6 +161,7 @@ static void print_remarks(FILE *out, struct ranks *ranks, struct sc_model *model
         fprintf(out, "    no report here of %s\n", missing);
 }
 
+/* Prints a table with a row for each rank, and remarks on what ranks differ in. */
 void sc_shown_ranks_print(FILE *out, struct sc_model *model)
 {
     struct ranks ranks = {.run_count = model->reader->run_count};

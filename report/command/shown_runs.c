@@ -115,6 +115,7 @@ static const char *name_of(struct sc_scratch *scratch, const json_t *entry)
 
 /* ---- what came of it ---- */
 
+/* Adds the run's counts in words, as its first note. */
 static void add_counts(struct making *making, const json_t *summary)
 {
     json_int_t hazards = sc_field_number(summary, "hazards");
@@ -145,6 +146,7 @@ static void add_noted(struct making *making, const json_t *summary, const char *
         add(making, sc_scratch_print(making->scratch, "%s: " NUMBER, words, count));
 }
 
+/* Adds what the library did that is no hazard but explains changed times. */
 static void add_what_was_noted(struct making *making, const json_t *summary)
 {
     add_noted(making, summary, "taken_early",
@@ -210,6 +212,7 @@ static void add_unjudged(struct making *making, const json_t *summary)
     }
 }
 
+/* Returns in words why there is (no) userfaultfd; a later version's state as it is. */
 static const char *words_of_state(const char *name)
 {
     for (unsigned i = 0; i < SC_USERFAULTFD_STATE_COUNT; i++)
@@ -265,6 +268,7 @@ static void add_budget(struct making *making, const json_t *summary)
     }
 }
 
+/* Adds the options that were not understood. */
 static void add_ignored(struct making *making, const json_t *summary)
 {
     size_t index;
@@ -342,6 +346,8 @@ static void add_merged(struct making *making, const json_t *entry)
         add(making, sc_scratch_print(making->scratch, "no report here of ranks %s", missing));
 }
 
+/* Adds what the summary line says; without one, that the run did not end normally. Unused
+ * suppressions are named only if there was something to suppress. */
 static void add_summary(struct making *making, const json_t *entry)
 {
     const json_t *summary = json_object_get(entry, "summary");
@@ -401,6 +407,7 @@ static void add_oom(struct making *making, const json_t *entry)
     add(making, words)->stack = stack;
 }
 
+/* Adds that CUPTI was wanted and told of no calls. */
 static void add_cupti(struct making *making, const json_t *entry)
 {
     const json_t *cupti = json_object_get(entry, "cupti");
@@ -410,6 +417,7 @@ static void add_cupti(struct making *making, const json_t *entry)
                                      strcmp(state, "yielded") == 0 ? " to the end" : "", state));
 }
 
+/* Adds a note of a lost context, with its stack (a callback). */
 static void add_of_postmortem(void *context, const char *words, json_t *stack)
 {
     struct making *making = context;
@@ -417,6 +425,7 @@ static void add_of_postmortem(void *context, const char *words, json_t *stack)
     sc_frames_shown(&note->stack, making->scratch, making->makers, stack);
 }
 
+/* Adds what was known when the context was lost. The first note stands for the loss. */
 static void add_postmortem(struct making *making, const json_t *entry)
 {
     const json_t *postmortem = json_object_get(entry, "postmortem");
@@ -431,6 +440,7 @@ static void add_postmortem(struct making *making, const json_t *entry)
 
 /* ---- what could not be read ---- */
 
+/* Takes the report's lines that could not be read, and how many more there are. */
 static void take_bad_lines(struct making *making, const json_t *entry)
 {
     size_t index;

@@ -65,8 +65,8 @@ static void pass_quoted(struct point *point)
         step(point);
 }
 
-/* Goes on to the comma or the bracket that ends an argument, or to the end where there is none.
- * Angle brackets are comparisons as well, and are not counted. */
+/* Goes on to the comma or the bracket that ends an argument, or to the end. '<' and '>' are not
+ * counted as brackets, since they may be comparisons. */
 static void pass_argument(struct point *point)
 {
     int depth = 0;

@@ -15,6 +15,7 @@
 
 /* ---- paths ---- */
 
+/* Does the path lie in the folder? */
 static bool is_below(const char *path, const char *folder)
 {
     size_t length = strlen(folder);
@@ -39,6 +40,7 @@ static bool is_source(const char *path)
 
 /* ---- roots ---- */
 
+/* Keeps the folder; this takes over the path. False: no memory. */
 static bool keep_root(struct sc_source_roots *roots, char *path)
 {
     void *grown = realloc(roots->paths, (roots->count + 1) * sizeof *roots->paths);
@@ -60,6 +62,8 @@ static const char *reason_against(const char *path)
     return sc_kernels_files_has(path) ? "nothing below /proc, /sys and /dev is source" : NULL;
 }
 
+/* Allows sources of the folder to be shown (--source-root). False: it is too much (/, say), or not
+ * there, which was said. */
 bool sc_source_roots_add(struct sc_source_roots *roots, const char *folder)
 {
     char *path = realpath(folder, NULL);
@@ -104,6 +108,7 @@ static int find_path(int fd, char *path)
     return 0;
 }
 
+/* Is the open file what the path leads to, without following a link? */
 static bool is_at(const struct stat *file, const char *path)
 {
     struct stat there;

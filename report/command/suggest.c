@@ -17,7 +17,8 @@ static const char *base_of(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* A byte that would end a pattern, mean something else in it, or steer a terminal becomes '?'. */
+/* Writes text as a part of a pattern. A byte that would end the pattern, mean something in it, or
+ * steer a terminal becomes '?', which matches it. */
 static void put_text(FILE *out, const char *text)
 {
     for (; *text != '\0'; text++)
@@ -72,8 +73,8 @@ static bool is_telling(const struct sc_frames *stack, const struct sc_frame *fra
     return !frame->is_inlined && name && name[0] != '\0' && has_kind(stack, frame->index, kind);
 }
 
-/* Writes the pattern of a stack. The innermost frames of the user's. Libraries issue the copies of
- * many callers: an entry for their frames would cover all of them. */
+/* Writes the patterns of a stack: those of the user's innermost frames. Libraries issue the copies
+ * of many callers, so an entry for their frames alone would cover all of them. */
 static void put_stack(FILE *out, const char *key, const struct sc_frames *stack)
 {
     enum sc_frame_kind kind = stack->user ? SC_FRAME_USER : SC_FRAME_LIBRARY;
@@ -106,6 +107,7 @@ static void put_entry(FILE *out, size_t number, const struct sc_shown *hazard)
     fputs("}\n", out);
 }
 
+/* Writes an entry for a file of suppressions for each hazard that is shown. */
 void sc_suggest_suppressions(FILE *out, struct sc_model *model)
 {
     for (size_t i = 0; i < model->count; i++)

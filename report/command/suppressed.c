@@ -43,6 +43,7 @@ struct sc_suppressed {
     const char *reason_texts[SC_SUPPRESSIONS_MAX]; /* NULL: not asked for yet */
 };
 
+/* Complains about a mistake in the file of suppressions (a callback of the parser's). */
 static void complain(void *context, unsigned line, unsigned column, const char *what)
 {
     struct sc_suppressed *suppressed = context;
@@ -87,6 +88,7 @@ static void sort_entries(struct sc_suppressed *suppressed)
     }
 }
 
+/* Reads a file of suppressions. NULL: it is wrong, which was said, or no memory. */
 struct sc_suppressed *sc_suppressed_read(const char *path)
 {
     struct sc_suppressed *suppressed = calloc(1, sizeof *suppressed);
@@ -101,6 +103,7 @@ struct sc_suppressed *sc_suppressed_read(const char *path)
     return NULL;
 }
 
+/* Frees what is remembered of frames and stacks that were compared. */
 static void forget_seen(struct sc_suppressed *suppressed)
 {
     sc_table_free(&suppressed->seen);
@@ -118,6 +121,7 @@ void sc_suppressed_free(struct sc_suppressed *suppressed)
     free(suppressed);
 }
 
+/* Says which entries have expired and leave nothing out. */
 void sc_suppressed_tell_expired(const struct sc_suppressed *suppressed)
 {
     for (unsigned i = 0; i < suppressed->count; i++) {
@@ -233,6 +237,7 @@ static void add_entries(struct sc_suppressed *suppressed, const struct sc_suppre
     }
 }
 
+/* Returns the entry's reason as a text; made once for each. */
 static const char *reason_of(struct sc_suppressed *suppressed, unsigned index)
 {
     const struct sc_part *reason = &suppressed->entries[index].reason;

@@ -55,6 +55,7 @@ struct sc_symbols {
     struct sc_symbol_answer answer;
 };
 
+/* Makes the finder of names and lines. NULL: no memory. */
 struct sc_symbols *sc_symbols_new(void)
 {
     struct sc_symbols *symbols = calloc(1, sizeof *symbols);
@@ -77,6 +78,7 @@ static void free_module(struct module *module)
     free(module);
 }
 
+/* Ends all children that read modules, and frees all; NULL does nothing. */
 void sc_symbols_free(struct sc_symbols *symbols)
 {
     while (symbols && symbols->modules) {
@@ -150,6 +152,8 @@ bool sc_symbols_add_folder(struct sc_symbols *symbols, const char *folder)
     return true;
 }
 
+/* Notes whose report is read. Only for one process is perf's map of functions made at run time
+ * used: addresses of several would mix. */
 void sc_symbols_expect_process(struct sc_symbols *symbols, int64_t pid)
 {
     symbols->several = symbols->several || (symbols->pid != 0 && symbols->pid != pid);
@@ -180,6 +184,7 @@ static struct module *asked_longest_ago(const struct sc_symbols *symbols)
     return oldest;
 }
 
+/* Returns how much memory the children take, in all. */
 static uint64_t taken_bytes(const struct sc_symbols *symbols)
 {
     uint64_t sum = 0;
@@ -247,6 +252,7 @@ static bool are_too_long(const struct sc_symbols *symbols, const struct module *
     return true;
 }
 
+/* Are source lines to be found for this module? Says once if this build cannot. */
 static bool wants_lines(struct sc_symbols *symbols, const struct module *module, bool with_lines)
 {
     if (with_lines && !sc_source_lines_are_known() && !symbols->told_of_lines) {
@@ -277,6 +283,7 @@ struct taker {
     size_t count;
 };
 
+/* Keeps an answer that came for a later question (a callback). */
 static void take_answer(void *whom, uint64_t offset, const char *bytes, size_t size)
 {
     struct taker *taker = whom;
@@ -286,6 +293,7 @@ static void take_answer(void *whom, uint64_t offset, const char *bytes, size_t s
     sc_answers_ahead_put(&taker->module->answers, offset, bytes, size);
 }
 
+/* Is the answer about this address there already? Then it is taken. */
 static bool find_answer(struct sc_symbols *symbols, struct module *module, uint64_t offset)
 {
     size_t size = 0;
@@ -347,6 +355,7 @@ static void ask_module(struct sc_symbols *symbols, struct module *module, uint64
         end_process(symbols, module);
 }
 
+/* Notes that this address will be asked for, so that it is answered together with others. */
 void sc_symbols_announce(struct sc_symbols *symbols, const char *path, const char *build_id,
                          uint64_t offset)
 {

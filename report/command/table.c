@@ -30,6 +30,7 @@ static inline void mix(uint64_t v[4], unsigned rounds)
     }
 }
 
+/* Takes a word of the input into the state (SipHash). */
 static inline void absorb(uint64_t v[4], uint64_t word)
 {
     v[3] ^= word;
@@ -37,6 +38,7 @@ static inline void absorb(uint64_t v[4], uint64_t word)
     v[0] ^= word;
 }
 
+/* Reads a word at any alignment, the same on all machines. */
 static uint64_t word_at(const unsigned char *at)
 {
     uint64_t word;
@@ -44,6 +46,7 @@ static uint64_t word_at(const unsigned char *at)
     return le64toh(word);
 }
 
+/* Takes a byte, and the word that it completes. */
 static void absorb_byte(struct sc_digester *digester, unsigned char byte)
 {
     digester->tail |= (uint64_t)byte << 8 * (digester->size % 8);
@@ -72,6 +75,7 @@ static void absorb_bytes(struct sc_digester *digester, const void *bytes, size_t
         absorb_byte(digester, *at++);
 }
 
+/* Returns a word of the result (SipHash). */
 static uint64_t squeeze(uint64_t v[4])
 {
     mix(v, 4);
@@ -90,6 +94,7 @@ const uint64_t *sc_digest_key(void)
     return words;
 }
 
+/* Sets the state from the key, as SipHash-2-4 with 128 bits does. */
 static void begin(struct sc_digester *digester, const uint64_t k[2])
 {
     *digester = (struct sc_digester){
@@ -98,23 +103,27 @@ static void begin(struct sc_digester *digester, const uint64_t k[2])
     };
 }
 
+/* Begins a digest with this run's random key, so that nobody can make a report whose parts all
+ * fall into one bucket. */
 void sc_digest_begin(struct sc_digester *digester)
 {
     begin(digester, sc_digest_key());
 }
 
+/* Begins a digest that is the same in every run, for what is written to files. */
 void sc_digest_begin_fixed(struct sc_digester *digester)
 {
     static const uint64_t zeros[2];
     begin(digester, zeros);
 }
 
-/* With the byte that ends it, so that two words are never one. */
+/* Adds a word with its NUL, so that "ab", "c" differs from "a", "bc". */
 void sc_digest_word(struct sc_digester *digester, const char *word)
 {
     absorb_bytes(digester, word, strlen(word) + 1);
 }
 
+/* Adds a text, ended so that "ab", "c" differs from "a", "bc". */
 void sc_digest_bytes(struct sc_digester *digester, const char *bytes, size_t count)
 {
     absorb_bytes(digester, bytes, count);
@@ -126,6 +135,7 @@ void sc_digest_number(struct sc_digester *digester, int64_t number)
     absorb_bytes(digester, &number, sizeof number);
 }
 
+/* Returns the digest of all that was added (SipHash with 128 bits). */
 struct sc_digest sc_digest_end(struct sc_digester *digester)
 {
     struct sc_digest digest;
@@ -138,11 +148,13 @@ struct sc_digest sc_digest_end(struct sc_digester *digester)
     return digest;
 }
 
+/* Returns the bucket of the digest; their number is a power of two. */
 static struct sc_node **bucket_of(const struct sc_table *table, const struct sc_digest *digest)
 {
     return &table->buckets[digest->words[0] & (table->bucket_count - 1)];
 }
 
+/* Returns the node with the digest; NULL: none. */
 struct sc_node *sc_table_find(const struct sc_table *table, const struct sc_digest *digest)
 {
     struct sc_node *node = table->bucket_count > 0 ? *bucket_of(table, digest) : NULL;
@@ -173,6 +185,7 @@ static bool grow(struct sc_table *table)
     return true;
 }
 
+/* Adds the node, whose digest is not there yet. False: no memory. */
 bool sc_table_add(struct sc_table *table, struct sc_node *node)
 {
     if (table->count == table->bucket_count && !grow(table))
@@ -184,6 +197,7 @@ bool sc_table_add(struct sc_table *table, struct sc_node *node)
     return true;
 }
 
+/* Removes a node that is in the table. */
 void sc_table_remove(struct sc_table *table, const struct sc_node *node)
 {
     struct sc_node **at = bucket_of(table, &node->digest);
@@ -193,6 +207,7 @@ void sc_table_remove(struct sc_table *table, const struct sc_node *node)
     table->count--;
 }
 
+/* Frees the table, and not its nodes. */
 void sc_table_free(struct sc_table *table)
 {
     free(table->buckets);

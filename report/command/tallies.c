@@ -12,13 +12,15 @@ struct tally {
     json_int_t least, most; /* that a summary may count: lines come when a count has doubled */
 };
 
+/* Returns the sum, at most INT64_MAX: a report may have any numbers. */
 static json_int_t add_up(json_int_t a, json_int_t b)
 {
     json_int_t sum;
     return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
 }
 
-/* Returns the most that there may be before the next line is due. */
+/* Returns how often the hazard may have come at most: its next line is due when its count has
+ * doubled. */
 static json_int_t most_of(json_int_t count)
 {
     json_int_t next = 1;
@@ -54,6 +56,7 @@ bool sc_tallies_exceed(const struct sc_findings *findings, const json_t *by_code
     return false;
 }
 
+/* Returns how many findings the present run has. */
 static size_t count_in_run(const struct sc_findings *findings)
 {
     size_t count = 0;

@@ -24,6 +24,8 @@ static bool summary_fails(const struct sc_reader *reader, size_t run, enum sc_ce
     return fails;
 }
 
+/* Does the finding make the run fail: is it as sure as strict counts, and neither suppressed nor
+ * advisory? */
 static bool finding_fails(const struct sc_finding *finding, enum sc_certainty certainty)
 {
     return !finding->is_suppressed && !finding->is_advisory &&
@@ -60,6 +62,7 @@ struct judging {
     bool is_judged;
 };
 
+/* Returns which process the report is of. */
 static struct process process_of(const json_t *record)
 {
     const json_t *run = json_object_get(record, "run");
@@ -82,6 +85,7 @@ static void note_seen(struct judging *judging, struct process process)
     seen->processes[seen->count++] = process;
 }
 
+/* Compares processes, for sorting and bsearch. */
 static int compare(const void *a, const void *b)
 {
     const struct process *one = a, *other = b;
@@ -172,6 +176,7 @@ static bool judge(struct judging *judging, const char *path, enum sc_certainty c
 
 /* ---- what processes have noted, and the reports do not have ---- */
 
+/* Is there a report of the process that has left the note? */
 static bool was_seen(const struct judging *judging, const struct sc_run_note *note)
 {
     const struct process sought = {note->pid, (int64_t)note->started};

@@ -2,6 +2,7 @@
 
 #include <elf.h>
 
+/* Returns the name of an ELF file's processor in words for people. */
 const char *sc_architecture_name(struct sc_scratch *scratch, int machine, bool is_64_bit)
 {
     switch (machine) {

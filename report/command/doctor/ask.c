@@ -40,18 +40,21 @@ static void answer(const char *key, json_t *value)
     json_decref(line);
 }
 
-/* A text need not be UTF-8, which JSON wants. */
+/* Answers with a text; one that is not UTF-8, which JSON wants, is replaced. */
 static void answer_text(const char *key, const char *text)
 {
     json_t *value = json_string(text);
     answer(key, value ? value : json_string("(not in UTF-8)"));
 }
 
+/* Writes an answer to the parent: a number. */
 static void answer_number(const char *key, int number)
 {
     answer(key, json_integer(number));
 }
 
+/* Tells the parent which question is tried now: if it ends the process, the parent knows which one
+ * did. */
 static void begin(const char *question)
 {
     answer_text("begun", question);
@@ -59,6 +62,7 @@ static void begin(const char *question)
 
 /* ---- libraries ---- */
 
+/* Answers from which file the library was loaded. */
 static void answer_path(const char *key, void *handle)
 {
     struct link_map *map;
@@ -104,6 +108,7 @@ static void ask_runtimes(void)
 
 /* ---- the kernel ---- */
 
+/* Tries process_vm_readv on the process itself, which a seccomp filter may refuse or kill for. */
 static long read_own_memory(void)
 {
     int number = 1, copy = 0;
@@ -111,25 +116,28 @@ static long read_own_memory(void)
     return process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
 }
 
-/* Signal 0 is sent to nobody. */
+/* Tries the call that sends a signal to a thread. Signal 0 is sent to nobody. */
 static long send_own_signal(void)
 {
     siginfo_t info = {.si_code = SI_QUEUE};
     return syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), 0, &info);
 }
 
+/* Tries to open /proc/self/mem, by which the library reads memory that may be closed. */
 static long open_own_memory(void)
 {
     int fd = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
     return fd < 0 ? fd : close(fd);
 }
 
+/* Tries to open /proc/self/maps, by which the library finds mapped files. */
 static long open_own_maps(void)
 {
     int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
     return fd < 0 ? fd : close(fd);
 }
 
+/* Tries mincore on a page that is mapped, which a seccomp filter may refuse. */
 static long ask_for_pages(void)
 {
     unsigned char page;
@@ -173,6 +181,8 @@ static void ask_for_calls(void)
     }
 }
 
+/* Tries whether the process may read its own memory by process_vm_readv, and answers the error if
+ * not. */
 static void ask_for_reads(void)
 {
     begin("process_vm_readv");
@@ -252,7 +262,7 @@ static void ask_driver(void)
     ask_name(driver);
 }
 
-/* Whether the preload has put the library in. */
+/* Answers whether LD_PRELOAD has put the library into this process. */
 static void ask_library(const char *library)
 {
     if (library[0] != '\0' && dlopen(library, RTLD_LAZY | RTLD_NOLOAD))

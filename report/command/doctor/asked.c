@@ -47,6 +47,7 @@ static char **make_environment(struct sc_scratch *scratch, size_t more, size_t *
 
 /* ---- its answers ---- */
 
+/* Takes a text of the child's answer, if it has the key. */
 static void take_text(const json_t *line, const char *key, struct sc_scratch *scratch,
                       const char **text)
 {
@@ -55,6 +56,7 @@ static void take_text(const json_t *line, const char *key, struct sc_scratch *sc
         *text = sc_scratch_print(scratch, "%s", found);
 }
 
+/* Takes a number of the child's answer, if it has the key and a number that can be. */
 static void take_number(const json_t *line, const char *key, int *number)
 {
     const json_t *found = json_object_get(line, key);
@@ -127,6 +129,7 @@ static void ask(struct sc_asked_facts *facts, struct sc_scratch *scratch, const 
         facts->signal = WTERMSIG(captured.wait_status);
 }
 
+/* Asks a child without the library in it, and in the environment as it is. */
 void sc_asked_plainly(struct sc_asked_facts *facts, struct sc_scratch *scratch, const char *library)
 {
     size_t count;

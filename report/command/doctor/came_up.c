@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Returns a copy of the JSON string, which lives longer than the line; NULL if it is none. */
 static const char *keep(struct sc_scratch *scratch, const json_t *text)
 {
     return json_is_string(text) ? sc_scratch_print(scratch, "%s", json_string_value(text)) : NULL;
@@ -23,6 +24,7 @@ static void take_run(struct sc_came_up_facts *facts, struct sc_scratch *scratch,
     facts->program = keep(scratch, json_array_get(json_object_get(line, "command"), 0));
 }
 
+/* Takes whether CUPTI works from a line of the trial's report. */
 static void take_cupti(struct sc_came_up_facts *facts, struct sc_scratch *scratch,
                        const json_t *cupti)
 {
@@ -41,6 +43,7 @@ static void take_summary(struct sc_came_up_facts *facts, struct sc_scratch *scra
     take_cupti(facts, scratch, json_object_get(line, "cupti"));
 }
 
+/* Takes what one line of the trial's report says: how the library came up, CUPTI, or the end. */
 static void take_line(struct sc_came_up_facts *facts, struct sc_scratch *scratch, const char *text,
                       size_t length)
 {

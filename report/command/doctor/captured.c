@@ -66,6 +66,8 @@ static void take_what_is_there(struct stream *streams, struct pollfd *waited, in
             waited[i].fd = -1;
 }
 
+/* Has the child ended, so that there is nothing to wait for? Also if somebody else has waited for
+ * it. */
 static bool has_ended(pid_t child, int *status)
 {
     pid_t ended = waitpid(child, status, WNOHANG);

@@ -18,6 +18,7 @@
 
 /* ---- the system ---- */
 
+/* Is the version, "MAJOR.MINOR...", older than this one? One that cannot be read is not. */
 static bool is_older(const char *version, unsigned major, unsigned minor)
 {
     unsigned own_major, own_minor;
@@ -31,6 +32,7 @@ static const char *known(const char *text)
     return text ? text : "?";
 }
 
+/* Judges kernel, processor and C library. */
 static void of_system(struct sc_diagnosis *diagnosis, const struct sc_machine_facts *facts)
 {
     static const char section[] = "system";
@@ -47,7 +49,8 @@ static void of_system(struct sc_diagnosis *diagnosis, const struct sc_machine_fa
 
 /* ---- what the kernel may refuse ---- */
 
-/* Upon these the library reads memory by a pipe (common/peek.c). */
+/* Does the library read memory through a pipe after this error of process_vm_readv
+ * (common/peek.c)? Then less is lost. */
 static bool is_pipe_instead(int error)
 {
     return error == EPERM || error == ENOSYS || error == EACCES;
@@ -132,6 +135,7 @@ static void of_huge_pages(struct sc_diagnosis *diagnosis, const struct sc_machin
         OK("huge-pages", "transparent huge pages (%s) serve pinned memory", facts->huge_pages);
 }
 
+/* Judges the limit on mappings: each guarded buffer (whose pages are protected) may split one. */
 static void of_memory(struct sc_diagnosis *diagnosis, const struct sc_machine_facts *facts)
 {
     static const char section[] = "memory";
@@ -156,6 +160,7 @@ static const char *first_line(struct sc_diagnosis *diagnosis, const char *said)
     return sc_scratch_print(diagnosis->scratch, "%.*s", (int)strcspn(said, "\n"), said);
 }
 
+/* Returns what helps if the library could not be loaded, by what the loader said. */
 static const char *remedy_of_loading(const char *said)
 {
     if (strstr(said, "GLIBC_"))
@@ -324,6 +329,8 @@ static void of_driver(struct sc_diagnosis *diagnosis, const struct sc_machine_fa
 
 /* ---- the runtime and CUPTI ---- */
 
+/* Says where the CUDA runtime is. That it is nowhere is no problem: programs link it
+ * statically. */
 static void of_runtime(struct sc_diagnosis *diagnosis, const struct sc_machine_facts *facts)
 {
     static const char section[] = "runtime";
@@ -370,6 +377,7 @@ static void of_cupti(struct sc_diagnosis *diagnosis, const struct sc_machine_fac
          detail ? detail : state);
 }
 
+/* Judges all that was found on the machine, in the order in which it is shown. */
 void sc_diagnosis_of_machine(struct sc_diagnosis *diagnosis, const struct sc_machine_facts *facts)
 {
     of_system(diagnosis, facts);

@@ -15,11 +15,13 @@ static const char section[] = "program";
 
 /* ---- whether there is a program ---- */
 
+/* Returns the file that runs in the end: behind scripts, the interpreter. */
 static const struct sc_file_facts *last_of(const struct sc_program_facts *facts)
 {
     return &facts->files[facts->count - 1];
 }
 
+/* Is it a file that can be run, though perhaps not read? */
 static bool is_there(const struct sc_file_facts *file)
 {
     return (file->error == 0 || file->error == EACCES) && !file->is_folder && file->is_executable;
@@ -74,12 +76,15 @@ static bool has_word(const char *text, const char *word)
     return text && strstr(text, word);
 }
 
+/* Does the program run with musl in place of glibc? The library needs glibc, so it cannot be
+ * preloaded there. */
 static bool is_musl(const struct sc_file_facts *file)
 {
     return has_word(file->elf.loader, "ld-musl") || has_word(file->elf_loader, "ld-musl") ||
            has_word(file->elf_loader, "gcompat");
 }
 
+/* Is it glibc's loader, under one of its names? */
 static bool is_glibc(const char *loader)
 {
     const char *slash = loader ? strrchr(loader, '/') : NULL;
@@ -87,6 +92,7 @@ static bool is_glibc(const char *loader)
                      strncmp(slash + 1, "ld-2.", 5) == 0 || strcmp(slash + 1, "ld64.so.2") == 0);
 }
 
+/* Is the program of this command's own architecture, for which there is a library? */
 static bool is_ours_to_run(const struct sc_elf_facts *elf)
 {
     return elf->is_64_bit && elf->machine == sc_architecture_own();
@@ -103,6 +109,8 @@ static void say_machine(struct sc_diagnosis *diagnosis, const struct sc_elf_fact
             "it is for %s, and this libsafecopy for %s: no loader mixes them", program, own);
 }
 
+/* Does the file give rights to who runs it (setuid, capabilities)? Then the loader ignores
+ * LD_PRELOAD. */
 static bool has_rights(const struct sc_file_facts *file)
 {
     return file->changes_user || file->changes_group || file->has_capabilities;
@@ -123,6 +131,8 @@ static void say_rights(struct sc_diagnosis *diagnosis, const struct sc_file_fact
                 "its file has capabilities: the loader ignores LD_PRELOAD for it");
 }
 
+/* Is it a shared library and no program? Only the missing loader and flag tell it from a
+ * position-independent program. */
 static bool is_library(const struct sc_elf_facts *elf)
 {
     return elf->is_position_independent && !elf->has_loader && !elf->calls_itself_pie;
@@ -203,6 +213,8 @@ static void say_bypasses(struct sc_diagnosis *diagnosis, const struct sc_elf_fac
 
 /* ---- all of it ---- */
 
+/* Judges an ELF program: whether it can be preloaded, uses CUDA, and goes past the library. What
+ * cannot be reached is not looked at further. */
 static void say_elf(struct sc_diagnosis *diagnosis, const struct sc_file_facts *file)
 {
     if (!is_ours_to_run(&file->elf)) {
@@ -217,6 +229,7 @@ static void say_elf(struct sc_diagnosis *diagnosis, const struct sc_file_facts *
     say_bypasses(diagnosis, &file->elf);
 }
 
+/* Judges the last file of the chain: an ELF program, or what is no program. */
 static void say_file(struct sc_diagnosis *diagnosis, const struct sc_file_facts *file)
 {
     if (file->kind == SC_FILE_ELF)

@@ -12,13 +12,14 @@ static const char section[] = "settings";
 #define PROBLEM(id, remedy, ...)                                                                   \
     sc_diagnosis_add(diagnosis, SC_LEVEL_PROBLEM, section, id, remedy, __VA_ARGS__)
 
-/* No line, for want of a list. */
+/* Returns the list of lines; an empty one for NULL, so that callers can walk over it. */
 static const char *const *lines_of(const char *const *list)
 {
     static const char *const none[] = {NULL};
     return list ? list : none;
 }
 
+/* Tells what is wrong with SAFECOPY_OPTIONS. */
 static void of_options(struct sc_diagnosis *diagnosis, const struct sc_settings_facts *facts)
 {
     for (const char *const *line = lines_of(facts->complaints); *line; line++)
@@ -56,6 +57,7 @@ static void of_report(struct sc_diagnosis *diagnosis, const struct sc_settings_f
              "%s means nothing in report_path and stays as it is", facts->unknown_letter);
 }
 
+/* Tells what is wrong with the file of suppressions, and which of its entries have expired. */
 static void of_suppressions(struct sc_diagnosis *diagnosis, const struct sc_settings_facts *facts)
 {
     for (const char *const *line = lines_of(facts->suppressions_mistakes); *line; line++)
@@ -104,6 +106,8 @@ static void of_preload(struct sc_diagnosis *diagnosis, const struct sc_settings_
              "%s is relative: the library passes it over", *line);
 }
 
+/* Judges options, report's path, suppressions and what else is preloaded; says so if all is
+ * well. */
 void sc_diagnosis_of_settings(struct sc_diagnosis *diagnosis, const struct sc_settings_facts *facts)
 {
     size_t before = diagnosis->count;

@@ -12,6 +12,7 @@ static const char section[] = "trial";
 #define PROBLEM(id, remedy, ...)                                                                   \
     sc_diagnosis_add(diagnosis, SC_LEVEL_PROBLEM, section, id, remedy, __VA_ARGS__)
 
+/* Says how the program that was tried has ended. That it fails need not be the library's doing. */
 static void say_end(struct sc_diagnosis *diagnosis, const struct sc_trial_facts *facts)
 {
     int status = facts->wait_status;

@@ -21,6 +21,8 @@ static struct sc_finding *make_room(struct sc_diagnosis *diagnosis)
     return &diagnosis->findings[diagnosis->count++];
 }
 
+/* Adds a finding to the diagnosis: its level, the section it is shown in, an id for scripts, words
+ * and a remedy (NULL: none). */
 void sc_diagnosis_add(struct sc_diagnosis *diagnosis, enum sc_level level, const char *section,
                       const char *id, const char *remedy, const char *format, ...)
 {

@@ -35,7 +35,8 @@ struct file {
 
 /* ---- pieces of the file ---- */
 
-/* Returns how much of the part that headers name the file really has, and `most` at most. */
+/* Returns how many of the `count` bytes at the offset the file really has, `most` at most: a
+ * damaged file's headers may name any. */
 static uint64_t within(const struct file *file, uint64_t offset, uint64_t count, uint64_t most)
 {
     uint64_t there = offset < file->size ? file->size - offset : 0;
@@ -43,12 +44,13 @@ static uint64_t within(const struct file *file, uint64_t offset, uint64_t count,
     return count < most ? count : most;
 }
 
+/* Returns `count` bytes of the file at the offset as data of that type; NULL: there are none. */
 static Elf_Data *chunk(const struct file *file, uint64_t offset, uint64_t count, Elf_Type type)
 {
     return count > 0 ? elf_getdata_rawchunk(file->elf, (int64_t)offset, count, type) : NULL;
 }
 
-/* Returns a string of the file, which the chunk need not end. */
+/* Returns a string of the file, which need not end with a NUL. */
 static const char *take_text(const struct file *file, uint64_t offset, uint64_t count)
 {
     Elf_Data *data = chunk(file, offset, within(file, offset, count, PATH_MAX), ELF_T_BYTE);
@@ -135,6 +137,8 @@ static void note_needed(const struct file *file, const char *name)
         file->facts->driver = sc_scratch_print(file->scratch, "%s", name);
 }
 
+/* Notes what the program's dynamic section says of how its symbols are bound: some ways go past a
+ * preloaded library. */
 static void note_flag(const struct file *file, const GElf_Dyn *entry)
 {
     if (entry->d_tag == DT_SYMBOLIC ||
@@ -202,6 +206,8 @@ static bool read_segment(const struct file *file, const GElf_Phdr *segment, void
 /* libcuda's name, as what opens the driver by itself has it. */
 static const char driver_name[] = "libcuda.so";
 
+/* Does a read-only segment contain the name of the driver's library? Then the program opens it by
+ * dlopen. */
 static bool names_driver(const struct file *file, const GElf_Phdr *segment, void *context)
 {
     (void)context;
@@ -209,6 +215,8 @@ static bool names_driver(const struct file *file, const GElf_Phdr *segment, void
            has_bytes(file, segment->p_offset, segment->p_filesz, driver_name);
 }
 
+/* Notes a function that the program takes from libraries. dlmopen makes namespaces, in which a
+ * preloaded library is not. */
 static void note_undefined(struct sc_elf_facts *facts, const char *name)
 {
     if (strcmp(name, "dlmopen") == 0)
@@ -225,6 +233,7 @@ static void note_defined(struct sc_elf_facts *facts, const char *name)
         facts->has_cudart_inside = true;
 }
 
+/* Notes what one symbol of the file tells: what the program needs, or defines itself. */
 static void note_symbol(void *whom, const GElf_Sym *symbol, const char *name)
 {
     struct sc_elf_facts *facts = whom;
@@ -240,8 +249,8 @@ struct found {
     bool constants;
 };
 
-/* Records device code, and whether the constants name the driver, as where a program opens it
- * itself. */
+/* Notes device code, and whether the program's constants name the driver's library: then the
+ * program opens it itself, by dlopen. */
 static bool read_section(void *whom, Elf_Scn *section, const GElf_Shdr *header, const char *name)
 {
     struct found *found = whom;
@@ -271,6 +280,7 @@ static void read_sections(const struct file *file)
 
 /* ---- the file ---- */
 
+/* Reads what the ELF file tells: what it is, its segments, then its sections. */
 static void read_file(const struct file *file)
 {
     GElf_Ehdr header;
@@ -286,6 +296,8 @@ static void read_file(const struct file *file)
     read_sections(file);
 }
 
+/* Reads the facts of the file that `fd` has open; all zero if it is no ELF file. data_left limits
+ * how much is searched. */
 void sc_elf_facts_read(struct sc_elf_facts *facts, struct sc_scratch *scratch, int fd)
 {
     off_t size = lseek(fd, 0, SEEK_END);

@@ -31,6 +31,7 @@ static const char *read_file(struct sc_scratch *scratch, const char *path)
     return kept;
 }
 
+/* Returns the number that the text begins with; SC_NOT_KNOWN: none. */
 static long number_at(const char *text)
 {
     char *end;
@@ -56,6 +57,7 @@ static const char *choice_in(struct sc_scratch *scratch, const char *text)
 
 /* ---- the parts ---- */
 
+/* Collects kernel, processor and C library. */
 static void look_at_system(struct sc_machine_facts *facts, struct sc_scratch *scratch)
 {
     struct utsname name;
@@ -68,6 +70,7 @@ static void look_at_system(struct sc_machine_facts *facts, struct sc_scratch *sc
     facts->page_bytes = sysconf(_SC_PAGESIZE);
 }
 
+/* Collects what limits the process: seccomp, a debugger, ptrace's scope. */
 static void look_at_limits(struct sc_machine_facts *facts, struct sc_scratch *scratch)
 {
     const char *status = read_file(scratch, "/proc/self/status");
@@ -78,6 +81,7 @@ static void look_at_limits(struct sc_machine_facts *facts, struct sc_scratch *sc
     facts->ptrace_scope = (int)number_at(read_file(scratch, "/proc/sys/kernel/yama/ptrace_scope"));
 }
 
+/* Collects the limit on mappings, and the kernel's huge pages. */
 static void look_at_memory(struct sc_machine_facts *facts, struct sc_scratch *scratch)
 {
     static const char folder[] = "/sys/kernel/mm/transparent_hugepage";
@@ -104,7 +108,8 @@ static const char *find_version(struct sc_scratch *scratch, const char *text)
     return NULL;
 }
 
-/* Returns the file by which every process reaches the driver, in WSL another one. */
+/* Tries to open the file by which every process reaches NVIDIA's driver (/dev/dxg in WSL). Returns
+ * 0 or an errno. */
 static int try_device(void)
 {
     int fd = open("/dev/nvidiactl", O_RDWR | O_CLOEXEC);
@@ -116,6 +121,7 @@ static int try_device(void)
     return 0;
 }
 
+/* Collects the version of NVIDIA's kernel module, and whether its device can be opened. */
 static void look_at_driver(struct sc_machine_facts *facts, struct sc_scratch *scratch)
 {
     facts->module_version =
@@ -123,6 +129,8 @@ static void look_at_driver(struct sc_machine_facts *facts, struct sc_scratch *sc
     facts->device_error = try_device();
 }
 
+/* Finds the library to preload, and the simulated GPU beside it, and reads the library's ELF
+ * file. */
 static void look_at_library(struct sc_machine_facts *facts, struct sc_scratch *scratch)
 {
     facts->library = sc_preload_look(scratch, &facts->library_sought);

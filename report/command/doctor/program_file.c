@@ -16,6 +16,7 @@
 
 /* ---- where it is ---- */
 
+/* Is it a regular file that may be run? */
 static bool is_program(const char *path)
 {
     struct stat status;
@@ -43,6 +44,7 @@ static const char *find_in_path(struct sc_scratch *scratch, const char *name)
     return there;
 }
 
+/* Returns the program's path: as it is with a '/', or else as found in PATH. */
 static const char *find(struct sc_scratch *scratch, const char *program)
 {
     return strchr(program, '/') ? program : find_in_path(scratch, program);
@@ -61,8 +63,9 @@ static bool has_capabilities(int fd)
     return data.data[0].permitted != 0 || data.data[1].permitted != 0;
 }
 
-/* Records which rights the program's file gives its process. The loader distrusts LD_PRELOAD where
- * the program's rights are not its caller's. */
+/* Notes which rights the program's file would give its process: the loader ignores LD_PRELOAD for
+ * a process with more rights than its caller. On a file system mounted nosuid, or for a process
+ * that may gain none, the file gives none. */
 static void note_rights(struct sc_file_facts *file, int fd, const struct stat *status)
 {
     struct statvfs system;
@@ -119,6 +122,7 @@ static const char *read_script(struct sc_file_facts *file, struct sc_scratch *sc
 
 /* ---- a file ---- */
 
+/* Finds out whether the program's ELF loader is here, and which file it really is. */
 static void look_at_loader(struct sc_file_facts *file, struct sc_scratch *scratch)
 {
     if (!file->elf.loader)

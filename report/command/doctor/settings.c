@@ -22,12 +22,14 @@ struct lines {
     size_t count;
 };
 
+/* Begins a list of lines of words that are collected, ended by NULL. */
 static struct lines begin_lines(struct sc_scratch *scratch)
 {
     return (struct lines){.scratch = scratch,
                           .lines = sc_scratch_take(scratch, (LINES_MAX + 1) * sizeof(char *))};
 }
 
+/* Adds a line (a callback of who complains); further ones than LINES_MAX are dropped. */
 static void add_line(void *context, const char *line)
 {
     struct lines *lines = context;
@@ -80,8 +82,8 @@ static int try_new_file(struct sc_scratch *scratch, const char *path)
     return try_folder(scratch, folder[0] != '\0' ? folder : ".");
 }
 
-/* Checks whether the report can be written where it is to go. As a process of the program has it
- * that starts here and now, but for its number. */
+/* Finds out whether the report can be written where it is to go, as if the program were started
+ * here and now; only its pid differs. Nothing is left behind. */
 static void look_at_report(struct sc_settings_facts *facts, struct sc_scratch *scratch,
                            const char *pattern, const char *program)
 {
@@ -109,6 +111,7 @@ static void look_at_report(struct sc_settings_facts *facts, struct sc_scratch *s
 
 static struct lines said;
 
+/* Takes what a function of the command would have printed, as a line of the diagnosis. */
 static void take_said(const char *text)
 {
     add_line(&said, text);

@@ -19,6 +19,7 @@ static const char *name_of(enum sc_level level)
 
 /* ---- text ---- */
 
+/* Prints one finding and its remedy. */
 static void print_finding(FILE *out, const struct sc_finding *finding)
 {
     fprintf(out, "  %-7s  %s\n", name_of(finding->level), sc_say_plain(finding->text));
@@ -26,6 +27,8 @@ static void print_finding(FILE *out, const struct sc_finding *finding)
         fprintf(out, "           remedy: %s\n", sc_say_plain(finding->remedy));
 }
 
+/* Prints the diagnosis for people, with a headline for each section, and how many problems there
+ * are. */
 void sc_show_text(FILE *out, const struct sc_diagnosis *diagnosis)
 {
     const char *section = "";
@@ -55,6 +58,7 @@ static void put_member(FILE *out, const char *before, const char *key, const cha
         fputs("null", out);
 }
 
+/* Writes one finding as JSON. */
 static void put_finding(FILE *out, const struct sc_finding *finding, bool is_first)
 {
     put_member(out, is_first ? "\n    {" : ",\n    {", "section", finding->section);
@@ -83,6 +87,7 @@ static void put_trial(FILE *out, const struct sc_trial_facts *trial)
             trial->process_count, trial->reached_count, trial->report_count);
 }
 
+/* Writes the chain of files that the program runs by (scripts, interpreters) as JSON. */
 static void put_program(FILE *out, const struct sc_program_facts *program)
 {
     fputs("[", out);
@@ -93,6 +98,8 @@ static void put_program(FILE *out, const struct sc_program_facts *program)
     fputs("]", out);
 }
 
+/* Prints the diagnosis as JSON (report/command/doctor/schema.json). `program` and `trial` are NULL
+ * without a program. */
 void sc_show_json(FILE *out, const struct sc_diagnosis *diagnosis,
                   const struct sc_program_facts *program, const struct sc_trial_facts *trial)
 {

@@ -38,6 +38,7 @@ static bool set_environment(struct sc_scratch *scratch, const char *library, con
 
 /* ---- what the loader wrote ---- */
 
+/* Is the path's file name this one, or, with is_start, one that begins so? */
 static bool names_file(const char *path, const char *file, bool is_start)
 {
     const char *slash = strrchr(path, '/');
@@ -45,7 +46,8 @@ static bool names_file(const char *path, const char *file, bool is_start)
     return is_start ? strncmp(base, file, strlen(file)) == 0 : strcmp(base, file) == 0;
 }
 
-/* Returns the rest of a line "    PID:\tWORDSrest\n" whose end has been cut off. */
+/* Returns what follows `words` in a line of the loader's, " PID:\tWORDSrest"; NULL: the line says
+ * something else. */
 static const char *behind(const char *line, const char *words)
 {
     const char *found = strstr(line, ":\t");
@@ -65,9 +67,9 @@ struct process {
     bool has_driver;
 };
 
-/* Records a program that has loaded the driver without the library. Whether that was by this
- * program or, as it started, by the next one is not known: both would have to be without the
- * library. */
+/* Notes a program that has loaded the driver without the library. The loader's lines do not tell
+ * whether this program has loaded it or, at its start, the one that replaced it by exec: so both
+ * must be without the library. */
 static void take_driver(struct process *process)
 {
     struct sc_trial_facts *facts = process->facts;

@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* A semicolon ends a frame. */
+/* Writes a frame's name. A semicolon in it would end the frame, so it becomes a comma. */
 static void put_frame(FILE *out, const char *name)
 {
     for (name = sc_say_plain(name); *name != '\0'; name++)
@@ -34,6 +34,8 @@ static void put_line(FILE *out, struct sc_model *model, const char *title,
     fprintf(out, " %" PRIu64 "\n", weight);
 }
 
+/* Writes a line for each call stack with its bytes, the format of flame graph tools: those at the
+ * peak or those held now. */
 static void put_all(FILE *out, struct sc_model *model, bool at_the_peak)
 {
     for (size_t i = 0; i < model->reader->run_count; i++) {

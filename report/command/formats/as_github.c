@@ -30,7 +30,7 @@ struct places {
 
 /* Records the hazard's code and line. Returns whether it is the first of its code at the line:
  * GitHub shows one note per line. */
-static bool is_first_at(struct places *places, const char *code, const char *path, json_int_t line)
+static bool note_place(struct places *places, const char *code, const char *path, json_int_t line)
 {
     struct sc_digester digester;
     sc_digest_begin(&digester);
@@ -48,6 +48,7 @@ static bool is_first_at(struct places *places, const char *code, const char *pat
     return true;
 }
 
+/* Frees the places that were annotated. */
 static void forget(struct places *places)
 {
     sc_table_free(&places->table);
@@ -58,6 +59,8 @@ static void forget(struct places *places)
     }
 }
 
+/* Returns how GitHub is to show the hazard: an error, unless it is old, suppressed or may be
+ * meant. */
 static const char *level_of(const struct sc_shown *hazard)
 {
     if (hazard->suppression)
@@ -67,12 +70,14 @@ static const char *level_of(const struct sc_shown *hazard)
     return is_old || is_advisory ? "warning" : "error";
 }
 
+/* Writes an annotation of GitHub Actions at the hazard's source line; one for each line and code,
+ * since GitHub shows few. */
 static void print_hazard(FILE *out, struct sc_model *model, const struct sc_shown *hazard,
                          struct places *places)
 {
     const struct sc_frame *frame = sc_source_place_of(hazard);
     const char *path = frame ? sc_source_place_path(&model->scratch, frame) : hazard->title;
-    if (!is_first_at(places, hazard->code, path, frame ? frame->line : 0))
+    if (!note_place(places, hazard->code, path, frame ? frame->line : 0))
         return;
     fprintf(out, "::%s ", level_of(hazard));
     if (frame) {
@@ -89,7 +94,7 @@ static void print_hazard(FILE *out, struct sc_model *model, const struct sc_show
     fprintf(out, "%%0AWhat to do: %s.\n", hazard->advice);
 }
 
-/* Records the first run that lost its context. */
+/* Writes the first run that lost its context, as an error at the user's line. */
 static void print_lost(FILE *out, struct sc_model *model)
 {
     for (size_t i = 0; i < model->reader->run_count; i++) {
@@ -129,6 +134,8 @@ static void print_doubts(FILE *out, struct sc_model *model)
                 count - DOUBTS_MAX, count - DOUBTS_MAX == 1 ? "" : "s");
 }
 
+/* Warns of modules whose hazards cannot be compared with the baseline, as their frames have no
+ * names on one side. */
 static void print_open(FILE *out, struct sc_model *model)
 {
     for (size_t i = 0; i < model->open_module_count && i < DOUBTS_MAX; i++) {
@@ -143,6 +150,8 @@ struct grown {
     size_t count;
 };
 
+/* Notes that a known hazard is at more places than in the baseline (a callback); only the first
+ * DOUBTS_MAX. */
 static void print_grown(void *of, const char *title, size_t now, size_t before)
 {
     struct grown *grown = of;
@@ -156,6 +165,8 @@ static void print_grown(void *of, const char *title, size_t now, size_t before)
     fputs("\n", grown->out);
 }
 
+/* Notes all known hazards that are at more places now. Nothing if the baseline was not read
+ * whole. */
 static void print_all_grown(FILE *out, const struct sc_model *model)
 {
     struct grown grown = {.out = out};
@@ -166,6 +177,8 @@ static void print_all_grown(FILE *out, const struct sc_model *model)
                 grown.count - DOUBTS_MAX);
 }
 
+/* Writes the report as annotations of GitHub Actions: first what casts doubt on the result, then
+ * the hazards. */
 void sc_as_github(FILE *out, struct sc_model *model)
 {
     struct places places = {0};

@@ -23,6 +23,8 @@ SC_EMBED(sc_as_html_body, "report/command/formats/page.html");
 
 enum { PLACES_MAX = 10000, LISTED_MAX = 200 };
 
+/* Writes the head of the page. The policy forbids all but our own style and script, by their
+ * hashes: what a report contains is never run. */
 static void print_head(FILE *out, const char *title)
 {
     fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -49,6 +51,7 @@ static const char *title_of(struct sc_model *model)
 
 /* ---- without a script ---- */
 
+/* Lists a run and its notes for browsers without scripts. */
 static void list_run(FILE *out, const struct sc_run *run)
 {
     sc_page_part_put(out, "<li>", run->file, ": ");
@@ -58,6 +61,7 @@ static void list_run(FILE *out, const struct sc_run *run)
     fputs("</ul></li>\n", out);
 }
 
+/* Lists a hazard for browsers without scripts. Of its sentence every second piece is code. */
 static void list_hazard(FILE *out, struct sc_model *model, const struct sc_shown *hazard)
 {
     const struct sc_mistake mistake = sc_mistake_make(model, hazard);
@@ -71,7 +75,7 @@ static void list_hazard(FILE *out, struct sc_model *model, const struct sc_shown
     sc_page_part_put(out, "", hazard->advice, "</li>\n");
 }
 
-/* Runs and hazards, the first ones of each. */
+/* Lists the first runs and hazards, for browsers in which the page's script does not run. */
 static void print_lists(FILE *out, struct sc_model *model)
 {
     size_t runs = model->reader->run_count, i = 0;
@@ -86,6 +90,8 @@ static void print_lists(FILE *out, struct sc_model *model)
 
 /* ---- the whole ---- */
 
+/* Writes the report as one HTML page that needs no other file. The script shows the data that
+ * stands in it as JSON. */
 void sc_as_html(FILE *out, struct sc_model *model)
 {
     size_t shown = model->count < PLACES_MAX ? model->count : PLACES_MAX;

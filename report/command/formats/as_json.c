@@ -9,6 +9,8 @@
 #include "report/command/memory_sites.h"
 #include "report/command/shown.h"
 
+/* Puts the names that the command has found into the frames' records, in place of the report's
+ * offsets. */
 static void name_frames(const struct sc_frames *stack)
 {
     for (size_t i = 0; i < stack->count; i++)
@@ -16,13 +18,14 @@ static void name_frames(const struct sc_frames *stack)
             json_array_set(stack->records, stack->frames[i].index, stack->frames[i].named);
 }
 
-/* An element of an array that is a member of the outermost object. */
+/* Writes an element of an array that is a member of the outermost object. */
 static void print_element(FILE *out, const json_t *element, bool is_first)
 {
     fputs(is_first ? "\n    " : ",\n    ", out);
     sc_json_writer_put(out, element, 2);
 }
 
+/* Writes the records of all runs, with names in their stacks. */
 static void print_runs(FILE *out, struct sc_model *model)
 {
     for (size_t i = 0; i < model->reader->run_count; i++) {
@@ -72,6 +75,7 @@ struct list {
     size_t count;
 };
 
+/* Writes the title of a hazard that is in the baseline only (a callback). */
 static void print_fixed(void *whom, const char *title)
 {
     struct list *list = whom;
@@ -80,7 +84,7 @@ static void print_fixed(void *whom, const char *title)
     json_decref(string);
 }
 
-/* Titles of what is fixed since the baseline. */
+/* Writes the titles of hazards that are in the baseline only. */
 static void print_all_fixed(FILE *out, const struct sc_model *model)
 {
     struct list list = {.out = out};
@@ -89,6 +93,7 @@ static void print_all_fixed(FILE *out, const struct sc_model *model)
     fputs(list.count > 0 ? "\n  ]" : "]", out);
 }
 
+/* Writes a hazard that is at more places than in the baseline (a callback). */
 static void print_grown(void *whom, const char *title, size_t now, size_t before)
 {
     struct list *list = whom;
@@ -109,12 +114,15 @@ static void print_all_grown(FILE *out, const struct sc_model *model)
     fputs(list.count > 0 ? "\n  ]" : "]", out);
 }
 
+/* Adds a build id: nothing if it is not known, null if the build has none. */
 static void put_build_id(json_t *object, const char *key, const char *build_id)
 {
     if (build_id)
         json_object_set_new(object, key, build_id[0] != '\0' ? json_string(build_id) : json_null());
 }
 
+/* Writes how frames of one build of a module are named, which a later comparison with this report
+ * has to know. */
 static void print_build(struct list *list, const struct sc_naming *naming)
 {
     json_t *build = json_object();
@@ -170,6 +178,7 @@ static void print_open(struct list *list, struct sc_model *model, size_t index)
     json_decref(object);
 }
 
+/* Lists the modules whose hazards cannot be compared with the baseline. */
 static void print_all_open(FILE *out, struct sc_model *model)
 {
     struct list list = {.out = out};
@@ -179,6 +188,8 @@ static void print_all_open(FILE *out, struct sc_model *model)
     fputs("\n  ]", out);
 }
 
+/* Writes all as one JSON object: runs, hazards, builds, memory, and what a comparison with the
+ * baseline gave. */
 void sc_as_json(FILE *out, struct sc_model *model)
 {
     fputs("{\n  \"runs\": [", out);

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Writes an attribute of XML, escaped. */
 static void put_attribute(FILE *out, const char *name, const char *value)
 {
     fprintf(out, " %s=\"", name);
@@ -64,6 +65,7 @@ static const char *distinct(struct junit *junit, const char *name)
     return count == 1 ? name : sc_scratch_print(&junit->model->scratch, "%s #%u", name, count);
 }
 
+/* Frees the names of test cases. */
 static void forget_names(struct junit *junit)
 {
     sc_table_free(&junit->table);
@@ -99,6 +101,7 @@ static const char *name_of_hazard(struct sc_scratch *scratch, const struct sc_sh
 
 /* ---- elements ---- */
 
+/* Begins a test case. Its time is 0, since nothing was timed. */
 static void open_case(FILE *out, const char *class_name, const char *name)
 {
     fputs("    <testcase", out);
@@ -107,6 +110,7 @@ static void open_case(FILE *out, const char *class_name, const char *name)
     fputs(" time=\"0\">\n", out);
 }
 
+/* Marks the test case as skipped, with the reason. */
 static void put_skipped(FILE *out, const char *why)
 {
     fputs("      <skipped", out);
@@ -129,11 +133,13 @@ static const char *failure_of(const struct sc_run *run)
     return run->ended || run->replaced ? NULL : "the run did not end normally";
 }
 
+/* Did the library look at nothing in this run, without that being a failure? */
 static bool is_skipped(const struct sc_run *run)
 {
     return !run->reached && !failure_of(run);
 }
 
+/* Marks the test case as failed, with the reason. */
 static void put_failure(FILE *out, const char *type, const char *why)
 {
     fputs("      <failure", out);
@@ -142,6 +148,8 @@ static void put_failure(FILE *out, const char *type, const char *why)
     fputs("/>\n", out);
 }
 
+/* Writes a test case for the run itself: failed if it is in doubt or lost its context, skipped if
+ * nothing was looked at. */
 static void print_run(struct junit *junit, const struct sc_run *run)
 {
     FILE *out = junit->out;
@@ -157,11 +165,15 @@ static void print_run(struct junit *junit, const struct sc_run *run)
     fputs("      </system-out>\n    </testcase>\n", out);
 }
 
+/* Returns how many test cases the run's unreadable lines make: one each, and one for all that are
+ * not named. */
 static size_t count_unread(const struct sc_run *run)
 {
     return run->bad_line_count + (run->bad_lines_more > 0);
 }
 
+/* Writes a failed test case for a line that could not be read: what stood there may have been a
+ * hazard. */
 static void print_unread_case(struct junit *junit, const struct sc_run *run, const char *problem)
 {
     const char *name =
@@ -195,6 +207,7 @@ static void print_call(FILE *out, const struct sc_call *call)
         put_line(out, "  ", call->stack.frames[i].words);
 }
 
+/* Writes a hazard as the failure of its test case, with stacks and advice as text. */
 static void print_failure(FILE *out, const struct sc_shown *hazard)
 {
     fputs("      <failure", out);
@@ -227,6 +240,8 @@ static const char *excuse_of(struct sc_scratch *scratch, const struct sc_shown *
     return is_old ? "unchanged since the baseline" : NULL;
 }
 
+/* Writes a test case for a hazard: failed, or skipped if it is suppressed, known or may be
+ * meant. */
 static void print_hazard(struct junit *junit, const struct sc_shown *hazard)
 {
     FILE *out = junit->out;
@@ -275,6 +290,8 @@ static void print_open(FILE *out, struct sc_model *model)
     fputs("    </system-err>\n", out);
 }
 
+/* Writes the report as JUnit's XML, which CI systems show: a test case for each run and each
+ * hazard. */
 void sc_as_junit(FILE *out, struct sc_model *model)
 {
     struct counts counts = count(model);

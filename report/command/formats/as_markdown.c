@@ -75,6 +75,7 @@ static bool put_part(struct page *page, size_t most, print_part *print, struct s
 
 /* ---- runs ---- */
 
+/* Writes the headline: how many places with hazards. */
 static void print_head(FILE *out, struct sc_model *model, size_t index)
 {
     (void)index;
@@ -93,6 +94,7 @@ static void print_words(FILE *out, const char *words)
     fputs(kept < length ? "..." : "", out);
 }
 
+/* Writes a run with its first notes. */
 static void print_run(FILE *out, struct sc_model *model, size_t index)
 {
     const struct sc_run *run = sc_model_run(model, index);
@@ -133,6 +135,7 @@ static void put_all_runs(struct page *page, struct sc_model *model)
     put_end(page, "\n");
 }
 
+/* Writes a module whose hazards cannot be compared with the baseline. */
 static void print_open(FILE *out, struct sc_model *model, size_t index)
 {
     fputs("    not compared with the baseline: ", out);
@@ -140,6 +143,7 @@ static void print_open(FILE *out, struct sc_model *model, size_t index)
     fputs("\n\n", out);
 }
 
+/* Writes those modules, the first OPEN_MAX, while the page has room. */
 static void put_all_open(struct page *page, struct sc_model *model)
 {
     for (size_t i = 0; i < model->open_module_count && i < OPEN_MAX; i++)
@@ -148,6 +152,7 @@ static void put_all_open(struct page *page, struct sc_model *model)
 
 /* ---- hazards ---- */
 
+/* Writes the source lines around the frame, with a '>' at its own. */
 static void print_excerpt(FILE *out, struct sc_model *model, const struct sc_frame *frame)
 {
     struct sc_excerpt excerpt = sc_model_excerpt(model, frame);
@@ -185,6 +190,7 @@ static void print_stack(FILE *out, const struct sc_call *call)
         fprintf(out, "      #%zu %s\n", i, PLAIN(call->stack.frames[i].words));
 }
 
+/* Writes in a sentence or two what is known of the hazard, its outcome and whether it is new. */
 static void print_facts(FILE *out, const struct sc_shown *hazard)
 {
     sc_escape_markdown(out, hazard->certainty);
@@ -205,6 +211,7 @@ static void print_facts(FILE *out, const struct sc_shown *hazard)
     fputs("\n\n", out);
 }
 
+/* Writes one hazard: both sides with their source, what to do, and the stacks folded in. */
 static void print_hazard(FILE *out, struct sc_model *model, size_t index)
 {
     const struct sc_shown *hazard = sc_model_hazard(model, index);
@@ -227,6 +234,8 @@ static void print_hazard(FILE *out, struct sc_model *model, size_t index)
     fputs("\n</details>\n\n", out);
 }
 
+/* Writes the report as Markdown for a comment on a pull request, whose size is limited: what does
+ * not fit is counted. */
 void sc_as_markdown(FILE *out, struct sc_model *model)
 {
     struct page page = {.out = out};

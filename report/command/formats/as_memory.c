@@ -20,12 +20,13 @@
 
 enum { CHANGES_MAX = 16 };
 
-/* "1.5 GB" */
+/* Returns the size in words: "1.5 GB". */
 static const char *size(struct sc_model *model, uint64_t bytes)
 {
     return sc_shown_memory_size(&model->scratch, bytes);
 }
 
+/* Returns a member of the record as a size in words. */
 static const char *size_of(struct sc_model *model, const json_t *object, const char *key)
 {
     return size(model, sc_shown_memory_bytes(object, key));
@@ -36,6 +37,7 @@ static const char *plural(json_int_t count)
     return count == 1 ? "" : "s";
 }
 
+/* Prints what a place holds of each kind of memory. */
 static void print_kinds(FILE *out, struct sc_model *model, const json_t *place)
 {
     const char *kind;
@@ -59,6 +61,7 @@ static void print_kinds(FILE *out, struct sc_model *model, const json_t *place)
     }
 }
 
+/* Prints a memory pool: what is in use, and what could be given back. */
 static void print_pool(FILE *out, struct sc_model *model, const json_t *pool)
 {
     const char *made_by = sc_field_string(pool, "made_by", NULL);
@@ -77,6 +80,7 @@ static void print_pool(FILE *out, struct sc_model *model, const json_t *pool)
     fputc('\n', out);
 }
 
+/* Prints the place's memory pools, and what graphs have reserved. */
 static void print_pools(FILE *out, struct sc_model *model, const json_t *place)
 {
     size_t index;
@@ -92,7 +96,8 @@ static void print_pools(FILE *out, struct sc_model *model, const json_t *place)
                 PLAIN(sc_field_string(graphs, "given_back_by", "?")));
 }
 
-/* Those of the place: null is the host. */
+/* Is the entry of this place? `number`: the place's device; an entry of the host has none, or
+ * null. */
 static bool is_of_place(const json_t *entry, const json_t *number)
 {
     const json_t *device = json_object_get(entry, "device");
@@ -104,7 +109,7 @@ static const char *owner_of(const json_t *entry)
     return sc_field_string(entry, "owner", "?");
 }
 
-/* Prints the pools that an owner has reported as its own: it is part of what the owner has. */
+/* Prints the pools that an owner (PyTorch, say) has told of itself, as a part of what it has. */
 static void print_own_pools(FILE *out, struct sc_model *model, const json_t *place,
                             const char *owner)
 {
@@ -118,6 +123,7 @@ static void print_own_pools(FILE *out, struct sc_model *model, const json_t *pla
     }
 }
 
+/* Has the library `name` memory at this place (`number`: its device), so that it is listed? */
 static bool has_owner(const json_t *memory, const json_t *number, const char *name)
 {
     size_t index;
@@ -130,7 +136,7 @@ static bool has_owner(const json_t *memory, const json_t *number, const char *na
     return false;
 }
 
-/* Prints pools that were reported under a name that is no owner's. */
+/* Prints the pools that were told under a name by which no owner is listed at the place. */
 static void print_lone_pools(FILE *out, struct sc_model *model, const json_t *memory,
                              const json_t *place, const json_t *number)
 {
@@ -144,6 +150,8 @@ static void print_lone_pools(FILE *out, struct sc_model *model, const json_t *me
     }
 }
 
+/* Prints which libraries hold the place's memory, and beside each its own pool; then pools of
+ * libraries that hold nothing. */
 static void print_owners(FILE *out, struct sc_model *model, const json_t *memory,
                          const json_t *place, const json_t *number)
 {
@@ -166,6 +174,7 @@ static void print_stack(FILE *out, const struct sc_frames *stack)
         fprintf(out, "        #%zu %s\n", i, PLAIN(stack->frames[i].words));
 }
 
+/* Prints calls with their stacks. */
 static void print_calls(FILE *out, const struct sc_memory_call *calls, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -199,6 +208,8 @@ static const char *references_of(struct sc_model *model, const struct sc_memory_
                             plural(count));
 }
 
+/* Prints what one call stack holds of one kind of memory. is_rest: the sum of those that the
+ * report leaves out. */
 static void print_account(FILE *out, struct sc_model *model,
                           const struct sc_memory_account *account)
 {
@@ -214,6 +225,7 @@ static void print_account(FILE *out, struct sc_model *model,
     print_stack(out, &account->stack);
 }
 
+/* Prints the place, what it holds, and how much of the device is free. */
 static void print_head(FILE *out, struct sc_model *model, const struct sc_memory_place *place)
 {
     if (place->device == SC_MEMORY_HOST)
@@ -227,6 +239,7 @@ static void print_head(FILE *out, struct sc_model *model, const struct sc_memory
     fputc('\n', out);
 }
 
+/* Prints all that is known of the memory at one place: a device, or the host. */
 static void print_place(FILE *out, struct sc_model *model, const struct sc_memory *memory,
                         const struct sc_memory_place *place)
 {
@@ -249,6 +262,7 @@ static void print_place(FILE *out, struct sc_model *model, const struct sc_memor
 
 /* ---- differences ---- */
 
+/* Prints by which call stacks more or less memory is held than before, most changed first. */
 static void print_changes(FILE *out, struct sc_scratch *scratch, struct sc_memory_sites *sites,
                           bool with_peak)
 {
@@ -262,6 +276,7 @@ static void print_changes(FILE *out, struct sc_scratch *scratch, struct sc_memor
         fputs("    no difference\n", out);
 }
 
+/* Returns a time in seconds, for people. */
 static const char *seconds(struct sc_model *model, json_int_t ns)
 {
     return sc_scratch_print(&model->scratch, "%.3g s", (double)ns / 1e9);
@@ -302,8 +317,8 @@ static void print_growth(FILE *out, struct sc_model *model, const struct sc_memo
     sc_memory_sites_free(&labels);
 }
 
-/* Prints what has changed from the first line to the last one, and from the one in the middle: what
- * a program needs once is there by then. */
+/* Prints what has changed between the first memory line and the last, and from the middle one on:
+ * what a program allocates once is there by then. */
 static void print_lines(FILE *out, struct sc_model *model, const struct sc_run *run)
 {
     struct sc_memory moments[SC_MEMORY_LINES_SHOWN];
@@ -326,6 +341,7 @@ static void print_lines(FILE *out, struct sc_model *model, const struct sc_run *
     print_growth(out, model, first, last);
 }
 
+/* Prints what holds more or less memory than in the baseline. */
 static void print_baseline(FILE *out, struct sc_model *model)
 {
     struct sc_memory_sites *sites = sc_baseline_memory(model->baseline);
@@ -338,6 +354,7 @@ static void print_baseline(FILE *out, struct sc_model *model)
 
 /* ---- an allocation that failed ---- */
 
+/* Prints which allocation failed for want of memory, if one did. */
 static void print_failure(FILE *out, struct sc_model *model, const struct sc_run *run)
 {
     struct sc_frames stack;
@@ -350,6 +367,8 @@ static void print_failure(FILE *out, struct sc_model *model, const struct sc_run
 
 /* ---- several processes ---- */
 
+/* Prints a process's line in the table of processes; '!' marks one that differs from the
+ * others. */
 static void print_row(FILE *out, struct sc_model *model, const struct sc_memory_rank *rank)
 {
     const struct sc_run *run = sc_model_run(model, rank->run);
@@ -358,8 +377,8 @@ static void print_row(FILE *out, struct sc_model *model, const struct sc_memory_
             rank->stands_out ? "! " : "", PLAIN(sc_shown_memory_title(&model->scratch, run)));
 }
 
-/* Prints what all processes hold together. What all of them have of each device, and of each host.
- * What is imported is another's. */
+/* Prints what all processes hold together, by device and by host. Memory that is imported is
+ * counted with the process that exported it. */
 static void print_together(FILE *out, struct sc_model *model)
 {
     struct sc_scratch scratch = {0};
@@ -386,8 +405,7 @@ static void print_together(FILE *out, struct sc_model *model)
     sc_scratch_free(&scratch);
 }
 
-/* Prints what a process holds on a device that others do not use. The accounts of a device that
- * most processes have nothing of. */
+/* Prints what a process holds on a device that most processes do not use. */
 static void print_stray(FILE *out, struct sc_model *model, const struct sc_memory *memory,
                         json_int_t device)
 {
@@ -488,6 +506,7 @@ static void print_module(FILE *out, struct sc_model *model, const json_t *module
     print_stack(out, &stack);
 }
 
+/* Prints the modules whose kernels call malloc on the device. */
 static void print_modules(FILE *out, struct sc_model *model, const json_t *limits)
 {
     json_int_t left_out = sc_field_number(limits, "modules_left_out");
@@ -501,6 +520,7 @@ static void print_modules(FILE *out, struct sc_model *model, const json_t *limit
         fprintf(out, "    and " NUMBER " modules more\n", left_out);
 }
 
+/* Prints which limits of contexts were set, when and by whom. */
 static void print_limits(FILE *out, struct sc_model *model, const struct sc_run *run)
 {
     const json_t *limits = json_object_get(json_object_get(run->record, "summary"), "limits");
@@ -601,6 +621,7 @@ static void print_um(FILE *out, struct sc_model *model, const struct sc_run *run
                 sc_field_number(um, "dropped"));
 }
 
+/* Prints the memory of one run. */
 static void print_run(FILE *out, struct sc_model *model, size_t index)
 {
     const struct sc_run *run = sc_model_run(model, index);
@@ -619,6 +640,8 @@ static void print_run(FILE *out, struct sc_model *model, size_t index)
     print_lines(out, model, run);
 }
 
+/* Prints who holds memory: all processes side by side, each by itself, and what has changed since
+ * the baseline. */
 void sc_as_memory(FILE *out, struct sc_model *model)
 {
     print_side_by_side(out, model);

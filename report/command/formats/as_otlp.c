@@ -20,8 +20,8 @@ static void put_line(FILE *out, const char *member, json_t *element)
 
 /* ---- logs ---- */
 
-/* Writes a hazard as a log record. A line for each hazard: those of a process need not follow each
- * other. */
+/* Writes a hazard as a log record, in a message of its own, since hazards of one process need not
+ * follow each other. */
 static void put_hazard(FILE *out, struct sc_model *model, const struct sc_otlp_clock *clock,
                        size_t index)
 {
@@ -54,6 +54,8 @@ static void put_run(FILE *out, const struct sc_otlp_clock *clock, const struct s
     put_line(out, "resourceLogs", sc_otlp_resource_logs(resource, records));
 }
 
+/* Writes runs and hazards as OpenTelemetry's log records, one JSON object a line. A report does
+ * not say what time of day it was, so the clock is unknown. */
 void sc_as_otlp_logs(FILE *out, struct sc_model *model)
 {
     const struct sc_otlp_clock clock = sc_otlp_clock_unknown();
@@ -65,12 +67,15 @@ void sc_as_otlp_logs(FILE *out, struct sc_model *model)
 
 /* ---- metrics ---- */
 
+/* Returns what the run held last: by its summary, or else by its last memory line. */
 static const json_t *memory_of(const json_t *run)
 {
     const json_t *last = json_object_get(json_object_get(run, "summary"), "memory");
     return last ? last : json_object_get(json_object_get(run, "memory"), "memory");
 }
 
+/* Writes the counts and the memory of one run as a line of OpenTelemetry's metrics; nothing if
+ * there are none. */
 static void put_metrics(FILE *out, const struct sc_otlp_clock *clock, const json_t *run)
 {
     struct sc_otlp_metrics metrics = {0};

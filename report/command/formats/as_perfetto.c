@@ -73,8 +73,8 @@ static uint64_t number_of(const json_t *side, const char *key)
     return (uint64_t)sc_field_number(side, key);
 }
 
-/* Returns when the operation of a hazard was on its stream, from the hazard's line alone: all
- * slices are needed before the first is written, and their frames are not. */
+/* Returns when the operation of a hazard was on its stream, by the hazard's line alone: all slices
+ * are needed before the first is written, and finding their frames would take long. */
 static struct slice slice_of(const struct trace *trace, size_t index)
 {
     const struct sc_hazard_place *place = &trace->model->chosen[index];
@@ -97,6 +97,7 @@ static struct slice slice_of(const struct trace *trace, size_t index)
     return slice;
 }
 
+/* Compares slices, the boxes of the timeline, by stream and then by their begin. */
 static int by_stream_and_begin(const void *a, const void *b)
 {
     const struct slice *left = a, *right = b;
@@ -106,6 +107,7 @@ static int by_stream_and_begin(const void *a, const void *b)
     return left->begin < right->begin ? -1 : left->begin > right->begin;
 }
 
+/* Compares slices by the order of their hazards. */
 static int by_hazard(const void *a, const void *b)
 {
     const struct slice *left = a, *right = b;
@@ -123,7 +125,8 @@ static size_t find_lane(const uint64_t *ends, uint64_t begin)
     return lane;
 }
 
-/* Copies that run at the same time on one stream are drawn in different lanes. */
+/* Gives each slice a lane of its stream, so that those that overlap in time are drawn below each
+ * other. */
 static void assign_lanes(struct slice *slices, size_t count)
 {
     uint64_t ends[LANES_MAX] = {0};
@@ -137,6 +140,8 @@ static void assign_lanes(struct slice *slices, size_t count)
     qsort(slices, count, sizeof *slices, by_hazard);
 }
 
+/* Makes a slice of the timeline for each hazard, on lanes so that none overlaps. NULL: no
+ * memory. */
 static struct slice *make_slices(const struct trace *trace)
 {
     struct sc_model *model = trace->model;
@@ -150,11 +155,13 @@ static struct slice *make_slices(const struct trace *trace)
 
 /* ---- packets ---- */
 
+/* Begins an empty message of the trace. */
 static struct sc_protobuf message_in(const struct trace *trace)
 {
     return (struct sc_protobuf){.scratch = &trace->model->scratch};
 }
 
+/* Writes a packet of the trace file. */
 static void write_packet(struct trace *trace, const struct sc_protobuf *packet)
 {
     struct sc_protobuf framed = message_in(trace);
@@ -180,8 +187,8 @@ static void describe_track(struct trace *trace, uint64_t uuid, uint64_t parent, 
     write_packet(trace, &packet);
 }
 
-/* Records that the track has been described. Returns whether it had not been. */
-static bool is_new_track(struct trace *trace, const struct sc_digest *digest)
+/* Notes that the track has been described. Returns whether it had not been. */
+static bool note_new_track(struct trace *trace, const struct sc_digest *digest)
 {
     struct track *track = sc_table_find(&trace->tracks, digest) ? NULL : calloc(1, sizeof *track);
     if (!track)
@@ -206,11 +213,12 @@ static uint64_t process_of(struct trace *trace, const struct sc_run *run)
     sc_digest_word(&digester, rank ? rank : "");
     struct sc_digest digest = sc_digest_end(&digester);
     uint64_t uuid = digest.words[0] | 1;
-    if (is_new_track(trace, &digest))
+    if (note_new_track(trace, &digest))
         describe_track(trace, uuid, 0, sc_shown_memory_title(&trace->model->scratch, run), false);
     return uuid;
 }
 
+/* Writes a track for each process, and returns their ids; NULL: no memory. */
 static uint64_t *describe_processes(struct trace *trace)
 {
     size_t count = trace->model->reader->run_count;
@@ -231,11 +239,12 @@ static uint64_t track_in(struct trace *trace, uint64_t process, const char *name
     sc_digest_number(&digester, (int64_t)lane);
     struct sc_digest digest = sc_digest_end(&digester);
     uint64_t uuid = digest.words[0] | 1;
-    if (is_new_track(trace, &digest))
+    if (note_new_track(trace, &digest))
         describe_track(trace, uuid, process, name, is_counter);
     return uuid;
 }
 
+/* Returns the track of a stream or thread of the process, made at first use. */
 static uint64_t track_of(struct trace *trace, uint64_t process, const char *name, size_t lane)
 {
     return track_in(trace, process, name, lane, false);
@@ -243,6 +252,7 @@ static uint64_t track_of(struct trace *trace, uint64_t process, const char *name
 
 /* ---- events ---- */
 
+/* Begins an event on the track. */
 static struct sc_protobuf event_on(const struct trace *trace, uint64_t track, enum type type)
 {
     struct sc_protobuf event = message_in(trace);
@@ -251,6 +261,7 @@ static struct sc_protobuf event_on(const struct trace *trace, uint64_t track, en
     return event;
 }
 
+/* Writes the event with its time, in the one sequence that the trace has. */
 static void write_event(struct trace *trace, const struct sc_protobuf *event, uint64_t time_ns)
 {
     struct sc_protobuf packet = message_in(trace);
@@ -266,6 +277,7 @@ static void name_event(struct sc_protobuf *event, const char *name)
     sc_protobuf_string(event, EVENT_NAME, sc_say_plain(name));
 }
 
+/* Adds a named text to the event; NULL adds nothing. */
 static void annotate(const struct trace *trace, struct sc_protobuf *event, const char *key,
                      const char *value)
 {
@@ -277,6 +289,7 @@ static void annotate(const struct trace *trace, struct sc_protobuf *event, const
     sc_protobuf_message(event, EVENT_ANNOTATION, &annotation);
 }
 
+/* Adds the frames to the event, numbered so that they are shown in order. */
 static void annotate_stack(const struct trace *trace, struct sc_protobuf *event,
                            const struct sc_frames *stack)
 {
@@ -366,8 +379,8 @@ static void write_count(struct trace *trace, uint64_t process, const char *name,
     write_event(trace, &event, (uint64_t)time_ns);
 }
 
-/* Counters of what the process holds there, of what is in use of the device, and of what the driver
- * has for itself. */
+/* Writes counters of what the process holds at a place, of what is in use of the device, and of
+ * what the driver has for itself. */
 static void write_place(struct trace *trace, size_t index, const struct sc_run *run,
                         const struct sc_memory *memory, const struct sc_memory_place *place)
 {
@@ -389,6 +402,7 @@ static void write_place(struct trace *trace, size_t index, const struct sc_run *
     }
 }
 
+/* Writes how the run's memory changed over time, as counters. */
 static void write_memory(struct trace *trace, size_t index)
 {
     const struct sc_run *run = sc_model_run(trace->model, index);
@@ -397,6 +411,7 @@ static void write_memory(struct trace *trace, size_t index)
         write_place(trace, index, run, &memory, &memory.places[i]);
 }
 
+/* Writes a trace for Perfetto: hazards, lost contexts and memory on one timeline. */
 void sc_as_perfetto(FILE *out, struct sc_model *model)
 {
     struct trace trace = {.out = out, .model = model};

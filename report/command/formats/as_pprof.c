@@ -58,11 +58,13 @@ struct profile {
     struct sc_scratch messages; /* that are being written */
 };
 
+/* Begins an empty message of the profile. */
 static struct sc_protobuf message_in(struct profile *profile)
 {
     return (struct sc_protobuf){.scratch = &profile->messages};
 }
 
+/* Writes a field of the profile, compressed. */
 static void write_field(struct profile *profile, unsigned field, const struct sc_protobuf *value)
 {
     struct sc_protobuf framed = message_in(profile);
@@ -70,8 +72,9 @@ static void write_field(struct profile *profile, unsigned field, const struct sc
     sc_gzip_put(&profile->file, framed.bytes, framed.size);
 }
 
-/* Returns the number of what has the digest, counted from `first`. A new digest gets the next
- * number, and *is_new becomes true. */
+/* Returns the number of the string, module, function or frame with this digest, counted from
+ * `first`. A new digest gets the next number, and *is_new becomes true: the caller then writes
+ * it. */
 static uint64_t number_of(struct profile *profile, struct sc_table *table,
                           const struct sc_digester *digester, uint64_t first, bool *is_new)
 {
@@ -151,6 +154,7 @@ static uint64_t function(struct profile *profile, const char *name, const char *
     return number;
 }
 
+/* Writes a frame: its module, offset, function and line. `frame` NULL: none of these is known. */
 static void write_location(struct profile *profile, uint64_t number, uint64_t in_mapping,
                            uint64_t of_function, const struct sc_frame *frame)
 {
@@ -189,6 +193,7 @@ static uint64_t location(struct profile *profile, const char *name, const struct
 
 /* ---- samples ---- */
 
+/* Adds a label to a sample; NULL adds nothing. */
 static void label(struct profile *profile, struct sc_protobuf *sample, const char *key,
                   const char *value)
 {
@@ -200,6 +205,7 @@ static void label(struct profile *profile, struct sc_protobuf *sample, const cha
     sc_protobuf_message(sample, SAMPLE_LABEL, &message);
 }
 
+/* Adds to a sample what the account tells besides its stack, by which pprof can filter. */
 static void put_labels(struct profile *profile, struct sc_protobuf *sample,
                        const struct sc_run *run, const struct sc_memory_account *account)
 {
@@ -274,7 +280,7 @@ static void free_profile(struct profile *profile)
     sc_scratch_free(&profile->messages);
 }
 
-/* Readers take the first mapping for the program. */
+/* Writes the program as the profile's first module, which readers take for the program. */
 static void write_program(struct profile *profile, const struct sc_run *run)
 {
     const json_t *command = json_object_get(json_object_get(run->record, "run"), "command");
@@ -282,6 +288,8 @@ static void write_program(struct profile *profile, const struct sc_run *run)
     mapping(profile, &(const struct sc_frame){.module = program});
 }
 
+/* Writes memory by call stacks as a profile for pprof. Its strings, modules, functions and frames
+ * are written once, when first used. */
 void sc_as_pprof(FILE *out, struct sc_model *model)
 {
     struct profile profile = {.file.out = out};

@@ -65,6 +65,7 @@ struct exposition {
 
 /* ---- samples ---- */
 
+/* Writes a label of a metric, escaped. */
 static void put_label(FILE *out, const char *name, const char *value)
 {
     fprintf(out, "%s=\"", name);
@@ -96,9 +97,9 @@ static void put_sample(struct exposition *exposition, enum metric metric, const 
     fprintf(out, "} %" PRIu64 "\n", value);
 }
 
-/* Records the key of a sample. Returns whether it is the first with this key: the same sample must
- * not be written twice. */
-static bool is_first(struct exposition *exposition, struct sc_digester *digester)
+/* Notes the key of samples. Returns whether it is the first with this key: a sample must not be
+ * written twice. */
+static bool note_first(struct exposition *exposition, struct sc_digester *digester)
 {
     struct sc_digest digest = sc_digest_end(digester);
     if (sc_table_find(&exposition->seen, &digest))
@@ -130,6 +131,7 @@ static void put(const struct process *process, enum metric metric,
     put_sample(process->exposition, metric, labels, number);
 }
 
+/* Returns how much the place's pools keep unused, in all. */
 static uint64_t unused_of(const struct sc_memory_place *place)
 {
     uint64_t unused = 0;
@@ -152,13 +154,14 @@ static void put_device(const struct process *process, const struct sc_memory_pla
     sc_digest_begin(&digester);
     sc_digest_word(&digester, labels[1]);
     sc_digest_word(&digester, labels[5] ? labels[5] : "");
-    if (!place->knows_free || !is_first(process->exposition, &digester))
+    if (!place->knows_free || !note_first(process->exposition, &digester))
         return;
     put_sample(process->exposition, USAGE, labels,
                sc_shown_memory_less(place->total_bytes, place->free_bytes));
     put_sample(process->exposition, LIMIT, labels, place->total_bytes);
 }
 
+/* Writes the metrics of one place: a device, or the host, which has fewer. */
 static void put_place(const struct process *process, const struct sc_memory_place *place)
 {
     const char *kind;
@@ -177,6 +180,7 @@ static void put_place(const struct process *process, const struct sc_memory_plac
     put_device(process, place);
 }
 
+/* Does the entry belong to the place? The host has no device number. */
 static bool is_of_place(const json_t *entry, const struct sc_memory_place *place)
 {
     const json_t *device = json_object_get(entry, "device");
@@ -200,7 +204,8 @@ static bool put_told_owners(const struct process *process, const struct sc_memor
     return json_array_size(owners) > 0;
 }
 
-/* The same by the accounts that the run has listed. */
+/* Writes who holds memory at the place, by the accounts that the run lists: for runs that have not
+ * added it up themselves. */
 static void put_owners(const struct process *process, struct sc_scratch *scratch,
                        const struct sc_memory *memory, const struct sc_memory_place *place)
 {
@@ -216,6 +221,7 @@ static void put_owners(const struct process *process, struct sc_scratch *scratch
     sc_memory_tree_free(&tree);
 }
 
+/* Writes how many hazards the run has had by code, and whether it has ended. */
 static void put_hazards(const struct process *process, const json_t *run)
 {
     const json_t *summary = json_object_get(run, "summary");
@@ -230,6 +236,7 @@ static void put_hazards(const struct process *process, const json_t *run)
         put(process, OPERATIONS, NULL, NULL, NULL, sc_shown_memory_bytes(summary, "operations"));
 }
 
+/* Writes the metrics of all places, by owners as frameworks tell them or else by stacks. */
 static void put_memory(const struct process *process, struct sc_scratch *scratch,
                        const struct sc_memory *memory, const json_t *run)
 {
@@ -243,7 +250,8 @@ static void put_memory(const struct process *process, struct sc_scratch *scratch
             sc_shown_memory_bytes(json_object_get(run, "oom"), "count"));
 }
 
-/* Writes all samples of one process, the newest where its id came again. */
+/* Writes all samples of one process. Of several runs with the same pid, host and rank the newest
+ * is written, which comes first here. */
 static void put_run(struct exposition *exposition, struct sc_model *model, size_t index)
 {
     const struct sc_run *run = sc_model_run(model, index);
@@ -260,7 +268,7 @@ static void put_run(struct exposition *exposition, struct sc_model *model, size_
     sc_digest_word(&digester, process.pid);
     sc_digest_word(&digester, process.host);
     sc_digest_word(&digester, process.rank ? process.rank : "");
-    if (!json_is_object(line) || !is_first(exposition, &digester))
+    if (!json_is_object(line) || !note_first(exposition, &digester))
         return;
     put_hazards(&process, run->record);
     put_memory(&process, &model->scratch, &memory, run->record);
@@ -280,6 +288,9 @@ static void end_metric(FILE *out, struct exposition *exposition, enum metric met
     free(exposition->texts[metric]);
 }
 
+/* Writes the reports as metrics for Prometheus. Each metric's lines must stand together, so they
+ * are collected in a text for each metric. If a pid came again on a host and rank, its newest run
+ * counts: runs are taken from the end. */
 void sc_as_prometheus(FILE *out, struct sc_model *model)
 {
     struct exposition exposition = {0};

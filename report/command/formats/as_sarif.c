@@ -16,12 +16,13 @@
 
 /* ---- strings ---- */
 
+/* Writes a JSON string, control characters made visible. */
 static void put_string(FILE *out, const char *text)
 {
     sc_json_writer_put_string(out, sc_say_plain(text));
 }
 
-/* `before` is all that stands between the member before and this one's value. */
+/* Writes a member with a text. `before` is all that stands between the last value and this one. */
 static void put_member(FILE *out, const char *before, const char *text)
 {
     fputs_unlocked(before, out);
@@ -76,6 +77,7 @@ static void put_physical_location(FILE *out, struct sc_scratch *scratch,
     putc_unlocked('}', out);
 }
 
+/* Writes a function's name as a logical location. */
 static void put_function(FILE *out, const char *before, const char *function)
 {
     put_member(out, before, function);
@@ -121,6 +123,8 @@ static void put_related(FILE *out, struct sc_scratch *scratch, const struct sc_c
     fprintf(out, ",\"id\":%u}", *id);
 }
 
+/* Writes the other calls of the hazard: the operation that was hurt, and where buffer and stream
+ * were made. */
 static void put_related_locations(FILE *out, struct sc_scratch *scratch,
                                   const struct sc_shown *hazard)
 {
@@ -133,6 +137,7 @@ static void put_related_locations(FILE *out, struct sc_scratch *scratch,
 
 /* ---- flows ---- */
 
+/* Returns how important a frame of this kind is in SARIF's words: the user's code most. */
 static const char *importance_of(const struct sc_frame *frame)
 {
     static const char *const words[] = {
@@ -173,6 +178,7 @@ static void put_code_flows(FILE *out, struct sc_scratch *scratch, const struct s
 
 /* ---- results ---- */
 
+/* Writes what SARIF has no member for. */
 static void put_properties(FILE *out, const struct sc_shown *hazard)
 {
     put_member(out, ",\"properties\":{\"certainty\":", hazard->certainty);
@@ -238,6 +244,7 @@ static void put_tool(FILE *out)
     fputs("]}}", out);
 }
 
+/* Writes a note on the run; one that casts doubt on it is an error. */
 static void put_note(FILE *out, struct sc_scratch *scratch, const struct sc_run *run,
                      const struct sc_note *note)
 {
@@ -246,6 +253,7 @@ static void put_note(FILE *out, struct sc_scratch *scratch, const struct sc_run 
     fputs("}", out);
 }
 
+/* Writes a line of the report that could not be read, as an error at its place. */
 static void put_bad_line(FILE *out, struct sc_scratch *scratch, const struct sc_run *run,
                          const struct sc_bad_line *line)
 {
@@ -255,8 +263,8 @@ static void put_bad_line(FILE *out, struct sc_scratch *scratch, const struct sc_
     fprintf(out, "},\"region\":{\"startLine\":%" JSON_INTEGER_FORMAT "}}}]}", line->number);
 }
 
-/* Writes what could not be compared with the baseline, with the first run though it concerns
- * all. */
+/* Writes what could not be compared with the baseline. It concerns all runs, and stands with the
+ * first. */
 static void put_open(FILE *out, struct sc_model *model, bool is_first)
 {
     for (size_t i = 0; i < model->open_module_count; i++) {
@@ -290,6 +298,7 @@ static void put_invocation(FILE *out, struct sc_model *model, size_t index)
 
 /* ---- the whole ---- */
 
+/* Writes the report as SARIF 2.1.0 for code scanning: runs as invocations, hazards as results. */
 void sc_as_sarif(FILE *out, struct sc_model *model)
 {
     struct sc_scratch *scratch = &model->scratch;

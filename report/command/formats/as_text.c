@@ -15,8 +15,8 @@ enum { FOLDED_MIN = 4 };
 
 #define PLAIN(text) sc_say_plain(text)
 
-/* Returns how many frames from `first` on are inside of an interpreter, libc or the like. That is
- * not known of code that was made at run time. */
+/* Returns how many frames from `first` on are inside of an interpreter, libc or the like. Code
+ * made at run time is not known to be. */
 static size_t count_runtimes(const struct sc_frames *stack, size_t first)
 {
     size_t at = first;
@@ -56,6 +56,7 @@ static void print_frames(FILE *out, const struct sc_frames *stack)
     }
 }
 
+/* Prints a run with its notes. */
 static void print_run(FILE *out, const struct sc_run *run)
 {
     fprintf(out, "%s: %s\n", PLAIN(run->file), PLAIN(run->title));
@@ -65,8 +66,8 @@ static void print_run(FILE *out, const struct sc_run *run)
     }
 }
 
-/* Prints the user's own line of a call first. The line of the user's, before all that the call did
- * below it. */
+/* Prints the user's own line of a call before its stack: it is what the reader looks for, and may
+ * stand deep in the stack. */
 static void print_lead(FILE *out, struct sc_model *model, const struct sc_call *call)
 {
     const struct sc_frame *user = call->stack.user, *library = call->stack.library;
@@ -85,12 +86,14 @@ static void print_lead(FILE *out, struct sc_model *model, const struct sc_call *
     }
 }
 
+/* Prints a call and its stack. */
 static void print_call(FILE *out, const struct sc_call *call)
 {
     fprintf(out, "    %s\n", PLAIN(call->words));
     print_frames(out, &call->stack);
 }
 
+/* Prints a hazard: what and where in short, then both stacks, and what to do. */
 static void print_hazard(FILE *out, struct sc_model *model, const struct sc_shown *hazard)
 {
     fprintf(out, "%s %s, %s, %s: %s\n", PLAIN(hazard->code), PLAIN(hazard->name),
@@ -114,11 +117,13 @@ static void print_hazard(FILE *out, struct sc_model *model, const struct sc_show
     fprintf(out, "    What to do: %s.\n\n", hazard->advice);
 }
 
+/* Prints a hazard that is in the baseline only (a callback). */
 static void print_fixed(void *out, const char *title)
 {
     fprintf(out, "fixed since the baseline: %s\n", PLAIN(title));
 }
 
+/* Prints a hazard that is at more places than in the baseline (a callback). */
 static void print_grown(void *out, const char *title, size_t now, size_t before)
 {
     fprintf(out, "unchanged, but at %zu places here and %zu in the baseline: %s\n", now, before,

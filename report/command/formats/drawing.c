@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+/* Begins an SVG drawing. `title` and `shows` are what is read to those who cannot see it. */
 void sc_drawing_begin(FILE *out, int width, int height, const char *id, const char *title,
                       const char *shows)
 {
@@ -36,6 +37,7 @@ static const char *cut(struct sc_scratch *scratch, const char *text, size_t byte
     return label;
 }
 
+/* Draws a text, cut to `bytes_max` so that it fits. `more`: further attributes. */
 void sc_drawing_put_text(FILE *out, struct sc_scratch *scratch, int x, int y, const char *more,
                          const char *text, size_t bytes_max)
 {

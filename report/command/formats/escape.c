@@ -26,7 +26,7 @@ static const char *entity_of(char byte)
     }
 }
 
-/* U+FFFE and U+FFFF, which XML does not have. */
+/* Is it U+FFFE or U+FFFF, which XML does not have? */
 static bool is_no_character(const char *text)
 {
     return strncmp(text, "\xef\xbf\xbe", 3) == 0 || strncmp(text, "\xef\xbf\xbf", 3) == 0;
@@ -62,6 +62,7 @@ static size_t longest_run(const char *text, char byte)
     return longest;
 }
 
+/* Writes the byte `count` times. */
 static void put_run(FILE *out, char byte, size_t count)
 {
     while (count-- > 0)

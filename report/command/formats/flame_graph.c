@@ -18,11 +18,13 @@ struct graph {
     uint64_t all;
 };
 
+/* Returns what the branch's width stands for: bytes held now, or at the peak. */
 static uint64_t weight_of(const struct graph *graph, const struct sc_memory_branch *branch)
 {
     return graph->at_the_peak ? branch->peak_bytes : branch->bytes;
 }
 
+/* Returns how wide the branch is drawn: its share of all bytes. */
 static double width_of(const struct graph *graph, const struct sc_memory_branch *branch)
 {
     return WIDTH * ((double)weight_of(graph, branch) / (double)graph->all);

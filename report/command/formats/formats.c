@@ -39,11 +39,13 @@ static const struct sc_format formats[] = {
 
 enum { COUNT = sizeof formats / sizeof formats[0] };
 
+/* Returns the name of a format; NULL past the last, for suggestions. */
 const char *sc_formats_name(unsigned index)
 {
     return index < COUNT ? formats[index].name : NULL;
 }
 
+/* Returns the format with the name; NULL: there is none. */
 const struct sc_format *sc_formats_find(const char *name)
 {
     for (size_t i = 0; i < COUNT; i++)

@@ -2,12 +2,14 @@
 
 #include <stdbool.h>
 
+/* Writes a number of `bytes` bytes, the lowest first. */
 static void put_number(FILE *out, uint64_t value, unsigned bytes)
 {
     for (unsigned i = 0; i < bytes; i++)
         fputc((int)(value >> 8 * i & 0xff), out);
 }
 
+/* Writes the header of a gzip file, without name and time: equal contents make equal files. */
 static void put_header(FILE *out)
 {
     static const unsigned char header[] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff};
@@ -50,6 +52,7 @@ void sc_gzip_put(struct sc_gzip *file, const void *bytes, size_t size)
     file->crc = ~crc;
 }
 
+/* Writes what is left, marked as the last block, and the checksum and size. */
 void sc_gzip_end(struct sc_gzip *file)
 {
     put_block(file, true);

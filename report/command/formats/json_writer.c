@@ -9,6 +9,8 @@
 
 /* ---- strings ---- */
 
+/* Can the eight bytes stand in a JSON string as they are? A quick test that may say no too
+ * often. */
 static bool are_eight_plain(const char *at)
 {
     uint64_t bytes = sc_eight_bytes_at(at);
@@ -16,6 +18,7 @@ static bool are_eight_plain(const char *at)
            !sc_eight_bytes_may_have(bytes, '"') && !sc_eight_bytes_may_have(bytes, '\\');
 }
 
+/* Can the byte stand in a JSON string as it is? */
 static bool is_plain(char byte)
 {
     return byte >= ' ' && byte < 0x7f && byte != '"' && byte != '\\';
@@ -66,6 +69,7 @@ static size_t put_character(FILE *out, const char *text, size_t count)
     return length > 0 ? length : 1;
 }
 
+/* Writes a JSON string; runs of bytes that need no escape are written at once. */
 void sc_json_writer_put_string(FILE *out, const char *text)
 {
     const char *end = text + strlen(text);
@@ -92,6 +96,7 @@ static void begin_line(FILE *out, unsigned depth)
         fputs_unlocked("  ", out);
 }
 
+/* Writes an object, a member a line, indented by its depth. */
 static void put_object(FILE *out, const json_t *object, unsigned depth)
 {
     const char *key, *before = "{";
@@ -110,6 +115,7 @@ static void put_object(FILE *out, const json_t *object, unsigned depth)
     fputs_unlocked(*before == ',' ? "}" : "{}", out);
 }
 
+/* Writes an array, an element a line, indented by its depth. */
 static void put_array(FILE *out, const json_t *array, unsigned depth)
 {
     size_t index, count = json_array_size(array);
@@ -126,6 +132,8 @@ static void put_array(FILE *out, const json_t *array, unsigned depth)
     putc_unlocked(']', out);
 }
 
+/* Writes a JSON value over several lines, indented by its depth; NULL: null. No string in it can
+ * steer a terminal. */
 void sc_json_writer_put(FILE *out, const json_t *value, unsigned depth)
 {
     if (json_is_object(value))

@@ -21,6 +21,7 @@ struct chart {
     uint64_t most;
 };
 
+/* Returns where the moment lies on the chart's axis of time. */
 static int x_of(const struct chart *chart, const struct sc_memory_moment *moment)
 {
     double first = (double)chart->moments[0].time_ns;
@@ -28,6 +29,7 @@ static int x_of(const struct chart *chart, const struct sc_memory_moment *moment
     return LEFT + (int)((RIGHT - LEFT) * (((double)moment->time_ns - first) / span));
 }
 
+/* Returns where so many bytes lie on the chart's axis of sizes, at most at its top. */
 static int y_of(const struct chart *chart, uint64_t bytes)
 {
     double share = (double)bytes / (double)chart->most;
@@ -64,6 +66,7 @@ static void draw_used(const struct chart *chart)
         fputs("\"/>", chart->out);
 }
 
+/* Draws the lines at 0 and at the largest size, and the words for both axes. */
 static void draw_axes(const struct chart *chart)
 {
     const struct sc_memory_moment *last = &chart->moments[chart->count - 1];
@@ -84,6 +87,7 @@ static void draw_axes(const struct chart *chart)
                         sc_scratch_print(chart->scratch, "%.4g s", seconds), LABEL_BYTES);
 }
 
+/* Draws what the colours mean. has_used: it is known how much of the device all processes use. */
 static void draw_legend(const struct chart *chart, bool has_used)
 {
     fprintf(chart->out, "<rect class=\"bar\" x=\"%d\" y=\"4\" width=\"12\" height=\"12\"/>", LEFT);
@@ -96,6 +100,7 @@ static void draw_legend(const struct chart *chart, bool has_used)
                         "in use of the device, by all", LABEL_BYTES);
 }
 
+/* Returns the chart in words, for those who cannot see it. */
 static const char *words_of(const struct chart *chart, const struct sc_memory_place *place)
 {
     return sc_scratch_print(

@@ -27,6 +27,7 @@ enum {
 
 /* ---- differences ---- */
 
+/* Lists by which call stacks more or less memory is held than before, most changed first. */
 static void put_changes(FILE *out, struct sc_scratch *scratch, struct sc_memory_sites *sites,
                         bool with_peak)
 {
@@ -41,6 +42,7 @@ static void put_changes(FILE *out, struct sc_scratch *scratch, struct sc_memory_
     fputs(count == 0 ? "<li>no difference</li>\n</ul>\n" : "</ul>\n", out);
 }
 
+/* Lists what has changed between two memory lines of the run; nothing if it has fewer. */
 static void put_growth(FILE *out, struct sc_model *model, const struct sc_run *run)
 {
     struct sc_memory moments[SC_MEMORY_LINES_SHOWN];
@@ -56,6 +58,7 @@ static void put_growth(FILE *out, struct sc_model *model, const struct sc_run *r
     sc_memory_sites_free(&sites);
 }
 
+/* Lists what holds more or less memory than in the baseline. */
 static void put_baseline(FILE *out, struct sc_model *model)
 {
     struct sc_memory_sites *sites = sc_baseline_memory(model->baseline);
@@ -76,6 +79,7 @@ static const char *what_stands_out(struct sc_model *model, const struct sc_memor
     return NULL;
 }
 
+/* Writes a process's row; a badge says how it differs from the others. */
 static void put_row(FILE *out, struct sc_model *model, const struct sc_memory_ranks *ranks,
                     const struct sc_memory_rank *rank)
 {
@@ -107,6 +111,7 @@ static void put_rows(FILE *out, struct sc_model *model, const struct sc_memory_r
         fprintf(out, "<p>and %zu more</p>\n", ranks->count - shown);
 }
 
+/* Writes the table of processes; one alone is compared with nothing. */
 static void put_processes(FILE *out, struct sc_model *model, const struct sc_memory_ranks *ranks)
 {
     if (ranks->count < 2)
@@ -258,6 +263,8 @@ static void put_calls(FILE *out, const struct sc_memory_call *calls, size_t coun
     fputs("</ul></details>\n", out);
 }
 
+/* Writes what the driver has taken for itself, and after which calls; nothing if it is not
+ * known. */
 static void put_unaccounted(FILE *out, struct sc_model *model, const struct sc_memory_place *place)
 {
     struct sc_scratch *scratch = &model->scratch;
@@ -269,6 +276,7 @@ static void put_unaccounted(FILE *out, struct sc_model *model, const struct sc_m
     put_calls(out, place->steps, place->step_count);
 }
 
+/* Lists memory that other processes can open; nothing without any. */
 static void put_exports(FILE *out, const struct sc_memory_place *place)
 {
     if (place->export_count == 0)
@@ -277,6 +285,7 @@ static void put_exports(FILE *out, const struct sc_memory_place *place)
     put_calls(out, place->exports, place->export_count);
 }
 
+/* Lists the calls that made contexts; nothing without any. */
 static void put_contexts(FILE *out, const struct sc_memory_place *place)
 {
     if (place->context_count == 0)
@@ -285,6 +294,8 @@ static void put_contexts(FILE *out, const struct sc_memory_place *place)
     put_calls(out, place->contexts, place->context_count);
 }
 
+/* Writes all about the memory at one place: a chart over time, owners, and a flame graph of call
+ * stacks. */
 static void put_place(FILE *out, struct sc_model *model, const struct sc_run *run,
                       const struct sc_memory *memory, const struct sc_memory_place *place,
                       const char *id)
@@ -313,6 +324,7 @@ static void put_place(FILE *out, struct sc_model *model, const struct sc_run *ru
 
 /* ---- the whole ---- */
 
+/* Writes which allocation failed for want of memory, if one did. */
 static void put_failure(FILE *out, struct sc_model *model, const struct sc_run *run)
 {
     struct sc_frames stack;
@@ -323,6 +335,7 @@ static void put_failure(FILE *out, struct sc_model *model, const struct sc_run *
     sc_page_part_put_stack(out, &stack);
 }
 
+/* Writes the memory of one run. is_line: without a summary its last memory line counts. */
 static void put_run(FILE *out, struct sc_model *model, size_t index)
 {
     const struct sc_run *run = sc_model_run(model, index);
@@ -358,6 +371,7 @@ static void put_runs(FILE *out, struct sc_model *model, const struct sc_memory_r
                 ranks->count - shown == 1 ? " is" : "es are");
 }
 
+/* Writes the page's part about memory; nothing if no run has any. */
 void sc_memory_section_write(FILE *out, struct sc_model *model)
 {
     struct sc_memory_ranks ranks = sc_memory_ranks_make(model);
@@ -374,6 +388,7 @@ void sc_memory_section_write(FILE *out, struct sc_model *model)
     sc_memory_ranks_free(&ranks);
 }
 
+/* Writes a link to the part about memory, if there will be one. */
 void sc_memory_section_link(FILE *out, struct sc_model *model)
 {
     struct sc_memory_ranks ranks = sc_memory_ranks_make(model);

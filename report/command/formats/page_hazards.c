@@ -39,15 +39,17 @@ static void *or_die(void *memory)
     return memory;
 }
 
+/* Begins a list of values that several hazards share (stacks, say): each is written once and
+ * referred to by number. */
 static void begin_shared(struct shared *shared)
 {
     *shared = (struct shared){0};
     shared->out = or_die(open_memstream(&shared->text, &shared->size));
 }
 
-/* Records that the shared part with this number has been written. Returns whether it was not yet.
- */
-static bool is_first(struct shared *shared, uint64_t id)
+/* Notes that the shared part (a frame, a source) with this number is written. Returns whether it
+ * was not yet. */
+static bool note_first(struct shared *shared, uint64_t id)
 {
     if (id >= shared->capacity) {
         size_t capacity = 2 * (size_t)id + 64;
@@ -60,6 +62,7 @@ static bool is_first(struct shared *shared, uint64_t id)
     return is;
 }
 
+/* Writes a shared value under its number. */
 static void put_shared(struct shared *shared, uint64_t id, json_t *value)
 {
     fprintf(shared->out, "%s\"%" PRIu64 "\":", ftell(shared->out) > 0 ? ",\n" : "", id);
@@ -88,7 +91,7 @@ static json_t *write_stack(struct writing *writing, const struct sc_frames *stac
     for (size_t i = 0; i < stack->count; i++) {
         const struct sc_frame *frame = &stack->frames[i];
         json_array_append_new(ids, json_integer((json_int_t)frame->id));
-        if (!is_first(&writing->frames, frame->id))
+        if (!note_first(&writing->frames, frame->id))
             continue;
         json_t *value = json_array();
         json_array_append_new(value, json_integer(frame->kind));
@@ -98,6 +101,7 @@ static json_t *write_stack(struct writing *writing, const struct sc_frames *stac
     return ids;
 }
 
+/* Makes the excerpt's lines: an array with the first line's number in front. */
 static json_t *write_lines(const struct sc_excerpt *excerpt)
 {
     json_t *lines = json_array();
@@ -107,7 +111,8 @@ static json_t *write_lines(const struct sc_excerpt *excerpt)
     return lines;
 }
 
-/* Returns the line's index, what stands before the mark, and what is marked. */
+/* Makes what is marked in a line of source: the line's index, what stands before the mark, and
+ * what is marked. */
 static json_t *write_mark(struct sc_scratch *scratch, const struct sc_mistake_side *side)
 {
     const struct sc_source_span *mark = &side->mark;
@@ -138,13 +143,15 @@ static json_t *write_side(struct writing *writing, const char *role,
     sc_page_json_add(value, "file", user->file);
     json_object_set_new(value, "line", json_integer(user->line));
     json_object_set_new(value, "source", json_integer((json_int_t)user->id));
-    if (is_first(&writing->sources, user->id))
+    if (note_first(&writing->sources, user->id))
         put_shared(&writing->sources, user->id, write_lines(&side->excerpt));
     if (side->is_marked)
         json_object_set_new(value, "mark", write_mark(scratch, side));
     return value;
 }
 
+/* Makes the calls that are shown beside each other: the one too early, the operation, and the
+ * free. */
 static json_t *write_sides(struct writing *writing, const struct sc_mistake *mistake)
 {
     json_t *sides = json_array();
@@ -155,6 +162,7 @@ static json_t *write_sides(struct writing *writing, const struct sc_mistake *mis
     return sides;
 }
 
+/* Makes the calls that made buffer and stream. */
 static json_t *write_origins(struct writing *writing, const struct sc_shown *hazard)
 {
     json_t *origins = json_array();
@@ -169,6 +177,7 @@ static json_t *write_origins(struct writing *writing, const struct sc_shown *haz
 
 /* ---- the rest of a hazard ---- */
 
+/* Makes the sentence that says what went wrong, in pieces, every second of which is code. */
 static json_t *write_pieces(const struct sc_mistake *mistake)
 {
     json_t *pieces = json_array();
@@ -208,6 +217,7 @@ static void add_times(json_t *value, const struct sc_shown *hazard)
     json_object_set_new(value, "end_ns", json_integer(hazard->end_ns - issue));
 }
 
+/* Adds what is known of the hazard, as the page's script reads it; NULL is left out. */
 static void add_facts(json_t *value, const struct sc_shown *hazard)
 {
     sc_page_json_add(value, "code", hazard->code);
@@ -243,6 +253,7 @@ static void add_file(json_t *value, struct sc_scratch *scratch, const struct sc_
         json_object_set_new(value, "line", json_integer(place->line));
 }
 
+/* Makes all that the page shows of one hazard. */
 static json_t *write_hazard(struct writing *writing, size_t index)
 {
     struct sc_model *model = writing->model;

@@ -22,6 +22,7 @@ static void put_string(FILE *out, const char *text)
     putc_unlocked('"', out);
 }
 
+/* Writes an array without blanks. */
 static void put_array(FILE *out, const json_t *array)
 {
     size_t index;
@@ -35,6 +36,7 @@ static void put_array(FILE *out, const json_t *array)
     putc_unlocked(']', out);
 }
 
+/* Writes an object without blanks. */
 static void put_object(FILE *out, const json_t *object)
 {
     const char *key, *before = "";
@@ -51,6 +53,8 @@ static void put_object(FILE *out, const json_t *object)
     putc_unlocked('}', out);
 }
 
+/* Writes a JSON value for the page's script: without blanks, and with strings that cannot end the
+ * script. */
 void sc_page_json_put(FILE *out, const json_t *value)
 {
     if (json_is_object(value))

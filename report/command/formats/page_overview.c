@@ -11,6 +11,7 @@
 
 enum { RUNS_MAX = 200 };
 
+/* Writes a member of the page's data, and frees the value. */
 static void put(FILE *out, const char *name, json_t *value)
 {
     fprintf(out, "\"%s\":", name);
@@ -39,6 +40,7 @@ static struct total *total_of(struct total *totals, size_t *count, const char *c
     return &totals[(*count)++];
 }
 
+/* Makes the sums of one hazard code. */
 static json_t *write_total(const struct total *total)
 {
     json_t *value = json_object();
@@ -98,6 +100,7 @@ static json_t *write_options(const json_t *options)
     }
 }
 
+/* Adds the driver's version as people write it: 13000 is 13.0. */
 static void add_driver(json_t *value, struct sc_scratch *scratch, const json_t *line)
 {
     json_int_t version = sc_field_number(line, "driver_version");
@@ -107,6 +110,7 @@ static void add_driver(json_t *value, struct sc_scratch *scratch, const json_t *
             sc_scratch_print(scratch, "%d.%d", (int)(version / 1000), (int)(version % 1000 / 10)));
 }
 
+/* Adds the names of the devices. */
 static void add_devices(json_t *value, const json_t *line)
 {
     size_t index;
@@ -116,7 +120,7 @@ static void add_devices(json_t *value, const json_t *line)
     json_object_set_new(value, "devices", devices);
 }
 
-/* Hazards, operations and the exit status have columns. */
+/* Does the page's table show the note already: hazards, operations or the exit status? */
 static bool is_in_columns(const struct sc_run *run, const char *words, const json_t *summary)
 {
     return words == run->counts && sc_field_number(summary, "advisories") == 0 &&
@@ -133,6 +137,7 @@ static json_t *write_notes(const struct sc_run *run, const json_t *summary)
     return notes;
 }
 
+/* Makes what the page shows of one run. doubt: its result cannot be relied on. */
 static json_t *write_run(struct sc_model *model, size_t index)
 {
     const struct sc_run *run = sc_model_run(model, index);
@@ -162,6 +167,7 @@ static json_t *write_run(struct sc_model *model, size_t index)
     return value;
 }
 
+/* Writes the first RUNS_MAX runs, and how many there are. */
 static void put_runs(FILE *out, struct sc_model *model)
 {
     size_t count = model->reader->run_count;
@@ -177,6 +183,7 @@ static void put_runs(FILE *out, struct sc_model *model)
 
 /* ---- since the baseline ---- */
 
+/* Adds a hazard that is at more places than in the baseline (a callback). */
 static void add_grown(void *list, const char *title, size_t now, size_t before)
 {
     json_t *words = json_sprintf("unchanged, but at %zu places here and %zu in the baseline: %s",
@@ -184,12 +191,14 @@ static void add_grown(void *list, const char *title, size_t now, size_t before)
     json_array_append_new(list, words);
 }
 
+/* Adds a hazard that is in the baseline only (a callback). */
 static void add_fixed(void *list, const char *title)
 {
     json_t *words = json_sprintf("fixed since the baseline: %s", title);
     json_array_append_new(list, words);
 }
 
+/* Makes what the comparison with the baseline gave besides new hazards. */
 static json_t *write_baseline(struct sc_model *model)
 {
     json_t *list = json_array();

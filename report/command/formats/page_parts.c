@@ -2,6 +2,7 @@
 
 #include "report/command/formats/escape.h"
 
+/* Writes text from a report between two pieces of HTML, escaped. */
 void sc_page_part_put(FILE *out, const char *open, const char *text, const char *close)
 {
     fputs(open, out);
@@ -9,6 +10,7 @@ void sc_page_part_put(FILE *out, const char *open, const char *text, const char 
     fputs(close, out);
 }
 
+/* Writes a stack that can be unfolded; nothing without frames. */
 void sc_page_part_put_stack(FILE *out, const struct sc_frames *stack)
 {
     static const char *const kinds[] = {

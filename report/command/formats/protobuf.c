@@ -39,6 +39,7 @@ static void put_bytes(struct sc_protobuf *message, unsigned field, const void *b
         put(message, bytes, size);
 }
 
+/* Adds a number to a message of protocol buffers. */
 void sc_protobuf_number(struct sc_protobuf *message, unsigned field, uint64_t value)
 {
     put_varint(message, field << 3 | VARINT);
@@ -60,6 +61,7 @@ void sc_protobuf_string(struct sc_protobuf *message, unsigned field, const char 
     put_bytes(message, field, value, strlen(value));
 }
 
+/* Adds a message within a message. */
 void sc_protobuf_message(struct sc_protobuf *message, unsigned field,
                          const struct sc_protobuf *value)
 {

@@ -6,11 +6,14 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Is there a frame, and is its source line known? */
 static bool has_line(const struct sc_frame *frame)
 {
     return frame && frame->file && frame->line > 0;
 }
 
+/* Returns the frame of the user's at which the hazard is shown: of the call that came too early,
+ * or else of the operation. NULL: neither has a line. */
 const struct sc_frame *sc_source_place_of(const struct sc_shown *hazard)
 {
     if (has_line(hazard->event.stack.user))

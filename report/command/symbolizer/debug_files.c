@@ -41,6 +41,8 @@ static bool open_path(struct sc_elf_file *file, const struct wanted *wanted, con
     return false;
 }
 
+/* Opens the file at the path that the format makes, if it is the one wanted. False: it is not
+ * there, or another. */
 __attribute__((format(printf, 3, 4))) static bool
 open_at(struct sc_elf_file *file, const struct wanted *wanted, const char *format, ...)
 {
@@ -54,7 +56,7 @@ open_at(struct sc_elf_file *file, const struct wanted *wanted, const char *forma
 
 /* ---- by the build id ---- */
 
-/* Whether a file could be found by the build id alone. */
+/* Can files be sought by this build id: is it known, hexadecimal, and of a length that one has? */
 static bool have_id(const char *build_id)
 {
     return build_id && strlen(build_id) >= 4 && strlen(build_id) < SC_ELF_FILE_ID_SIZE &&
@@ -248,6 +250,7 @@ bool sc_debug_files_open_debug(struct sc_elf_file *file, const struct sc_elf_fil
 
 /* ---- what dwz has taken out of several files ---- */
 
+/* Looks for an alternate debug file (dwz's, which several share) below the folder. */
 static bool open_alternate_in(struct sc_elf_file *file, const struct wanted *wanted,
                               const char *folder, const char *name)
 {

@@ -33,6 +33,7 @@ struct functions {
 static struct sc_debuginfod_shared own_shared, *shared = &own_shared;
 static int64_t size_max_bytes;
 
+/* Sets the memory that is shared with the parent, which limits what all children download. */
 void sc_debuginfod_begin(struct sc_debuginfod_shared *given)
 {
     shared = given;
@@ -48,6 +49,7 @@ static int64_t number_in(const char *variable, int64_t most, int64_t otherwise)
     return number > 0 && number <= most ? number : otherwise;
 }
 
+/* Returns how long a download may take, as the user's variable says, within our own limit. */
 int64_t sc_debuginfod_time_max_ns(void)
 {
     return number_in("DEBUGINFOD_MAXTIME", 1000000, TIME_MAX_S) * INT64_C(1000000000);
@@ -66,6 +68,7 @@ static int64_t room_in_cache(void)
     return INT64_MAX;
 }
 
+/* Returns how much a download may have: the user's limit, ours, or what the cache has room for. */
 static int64_t find_size_max(void)
 {
     int64_t most = number_in("DEBUGINFOD_MAXSIZE", INT64_MAX, SIZE_MAX_BYTES);

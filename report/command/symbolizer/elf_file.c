@@ -119,6 +119,7 @@ bool sc_elf_file_open(struct sc_elf_file *file, const char *path)
     return true;
 }
 
+/* Closes the file; the struct is empty then. */
 void sc_elf_file_close(struct sc_elf_file *file)
 {
     elf_end(file->elf);
@@ -135,6 +136,7 @@ struct sought {
     Elf_Scn *section;
 };
 
+/* Is this the section that is sought? (A callback.) One without bytes in the file is not. */
 static bool has_name(void *whom, Elf_Scn *section, const GElf_Shdr *header, const char *name)
 {
     struct sought *sought = whom;
@@ -143,6 +145,7 @@ static bool has_name(void *whom, Elf_Scn *section, const GElf_Shdr *header, cons
     return sought->section;
 }
 
+/* Returns the section with this name; NULL: none. */
 Elf_Scn *sc_elf_file_section(const struct sc_elf_file *file, const char *name)
 {
     struct sought sought = {.name = name};
@@ -150,6 +153,7 @@ Elf_Scn *sc_elf_file_section(const struct sc_elf_file *file, const char *name)
     return sought.section;
 }
 
+/* Does the file have DWARF, by which source lines are found? */
 bool sc_elf_file_has_debug_info(const struct sc_elf_file *file)
 {
     return sc_elf_file_section(file, ".debug_info") || sc_elf_file_section(file, ".zdebug_info");
@@ -187,6 +191,8 @@ static bool add_unpacked(void *whom, Elf_Scn *section, const GElf_Shdr *header, 
     return *sum == UINT64_MAX;
 }
 
+/* Returns how many bytes the compressed sections have when unpacked: a small file may take all
+ * memory. */
 uint64_t sc_elf_file_unpacked_size(const struct sc_elf_file *file)
 {
     uint64_t sum = 0;
@@ -196,6 +202,7 @@ uint64_t sc_elf_file_unpacked_size(const struct sc_elf_file *file)
 
 /* ---- the file as such ---- */
 
+/* Have the two the same file open? */
 bool sc_elf_file_is_same(const struct sc_elf_file *file, const struct sc_elf_file *other)
 {
     struct stat one, two;
@@ -203,6 +210,7 @@ bool sc_elf_file_is_same(const struct sc_elf_file *file, const struct sc_elf_fil
            one.st_ino == two.st_ino;
 }
 
+/* Adds a byte to a checksum of .gnu_debuglink (CRC-32). */
 static uint32_t checksum_byte(uint32_t checksum, unsigned char byte)
 {
     checksum ^= byte;

@@ -18,6 +18,7 @@ struct adding {
     uint64_t first_address;
 };
 
+/* Makes room for one more function. False: no memory. */
 static bool make_room(struct sc_function_table *table)
 {
     if (table->count < table->capacity)

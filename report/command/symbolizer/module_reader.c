@@ -26,7 +26,9 @@ static struct sc_elf_file *file_with_lines(struct sc_module_reader *reader)
     return has ? &reader->debug : NULL;
 }
 
-/* Both files number addresses alike, unless the module was moved after it was stripped. */
+/* Returns the first address that is loaded, from which offsets count: the file's own, or the
+ * module's if the debug file has no segments. Both number addresses alike, unless the module was
+ * moved after it was stripped. */
 static uint64_t first_address(const struct sc_module_reader *reader, const struct sc_elf_file *file)
 {
     return file->has_segments ? file->first_address : reader->module.first_address;
@@ -60,6 +62,7 @@ struct sc_module_reader *sc_module_reader_open(const struct sc_module_sought *so
     return NULL;
 }
 
+/* Closes all files of the module. */
 void sc_module_reader_close(struct sc_module_reader *reader)
 {
     sc_source_lines_close(reader->lines);
@@ -70,6 +73,8 @@ void sc_module_reader_close(struct sc_module_reader *reader)
     free(reader);
 }
 
+/* Returns the function that a return address at this offset belongs to: the byte before is looked
+ * up, since a call may be its function's last instruction. */
 const char *sc_module_reader_name(struct sc_module_reader *reader, uint64_t offset)
 {
     return sc_function_table_find(&reader->functions, offset - 1);

@@ -1,6 +1,8 @@
 /* What stands for source_lines.c in a build without libdw. */
 #include "report/command/symbolizer/source_lines.h"
 
+/* Does this build find source lines? Not without libdw, of which these functions take the
+ * place. */
 bool sc_source_lines_are_known(void)
 {
     return false;

@@ -42,12 +42,14 @@ bool sc_source_lines_are_known(void)
 
 /* ---- opening ---- */
 
-/* libdw would otherwise write to stderr and end the process by exit. */
+/* Ends the child when libdw has no memory. libdw itself would write to stderr and call exit. */
 __attribute__((noreturn)) static void end_without_memory(void)
 {
     _exit(1);
 }
 
+/* Begins to read DWARF from the ELF file; NULL: it has none. Without memory libdw would write to
+ * stderr and call exit, so it gets a handler of ours, which only ends the child. */
 static Dwarf *begin_dwarf(Elf *elf)
 {
     Dwarf *dwarf = elf ? dwarf_begin_elf(elf, DWARF_C_READ, NULL) : NULL;
@@ -103,6 +105,7 @@ static bool give_alternate(struct sc_source_lines *lines, Elf *alternate)
     return lines->alternate;
 }
 
+/* Opens the lines of a debug file. NULL: it has none, or no memory. */
 struct sc_source_lines *sc_source_lines_open(const char *path, Elf *elf, Elf *alternate)
 {
     struct sc_source_lines *lines = calloc(1, sizeof *lines);
@@ -131,6 +134,7 @@ void sc_source_lines_close(struct sc_source_lines *lines)
 
 /* ---- attributes ---- */
 
+/* Returns a string of the DWARF entry, or of the one it stands for; NULL: none. */
 static const char *string_of(Dwarf_Die *die, unsigned code)
 {
     Dwarf_Attribute attribute;
@@ -159,6 +163,8 @@ static const char *call_file(Dwarf_Die *unit, Dwarf_Die *inlined)
 
 /* ---- units ---- */
 
+/* Returns the name of the file that has the rest of the unit's DWARF (-gsplit-dwarf), by the
+ * standard's or GNU's attribute. */
 static const char *name_of_split(Dwarf_Die *unit)
 {
     const char *name = string_of(unit, DW_AT_dwo_name);
@@ -210,6 +216,7 @@ static Dwarf_Die whole_unit(Dwarf_Die *unit)
     return is_split ? split : *unit;
 }
 
+/* Adds a range of addresses of a unit. False: no memory. */
 static bool add_range(struct sc_source_lines *lines, struct range range)
 {
     size_t count = lines->range_count;
@@ -245,6 +252,8 @@ static void read_ranges(struct sc_source_lines *lines)
             return;
 }
 
+/* Finds the unit of the address by the units' own ranges, which are read once: for files that have
+ * no index of addresses. */
 static bool find_in_ranges(struct sc_source_lines *lines, Dwarf_Addr address, Dwarf_Die *unit)
 {
     if (!lines->has_ranges)
@@ -256,6 +265,7 @@ static bool find_in_ranges(struct sc_source_lines *lines, Dwarf_Addr address, Dw
     return false;
 }
 
+/* Finds the compilation unit that has the address, by the index or else by all ranges. */
 static bool find_unit(struct sc_source_lines *lines, Dwarf_Addr address, Dwarf_Die *unit)
 {
     return (dwarf_addrdie(lines->dwarf, address, unit) || find_in_ranges(lines, address, unit)) &&

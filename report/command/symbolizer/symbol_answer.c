@@ -46,6 +46,7 @@ static bool take_word(const char **at, const char *end, const char **word)
     return last;
 }
 
+/* Takes a place of the answer and moves *at behind it. False: the answer is cut or damaged. */
 static bool take_place(const char **at, const char *end, struct sc_source_place *place)
 {
     if ((size_t)(end - *at) < sizeof place->line)

@@ -44,6 +44,7 @@ struct sc_symbolizer {
 
 /* ---- the process ---- */
 
+/* Maps memory that all children share with this process. NULL: none. */
 struct sc_symbolizer_notes *sc_symbolizer_notes_new(void)
 {
     void *page = mmap(NULL, sizeof(struct sc_symbolizer_notes), PROT_READ | PROT_WRITE,
@@ -130,6 +131,7 @@ static int reap(struct sc_symbolizer *symbolizer, bool has_gone)
     return status;
 }
 
+/* Ends the child that reads debug files; NULL does nothing. errno is kept. */
 void sc_symbolizer_end(struct sc_symbolizer *symbolizer)
 {
     int before = errno;

@@ -108,6 +108,7 @@ static void become(pid_t parent)
 static char waiting[64 * 1024];
 static size_t waiting_size;
 
+/* Sends bytes to the parent; if it is gone the child ends. */
 static void send_bytes(const char *bytes, size_t size)
 {
     while (size > 0) {
@@ -119,12 +120,14 @@ static void send_bytes(const char *bytes, size_t size)
     }
 }
 
+/* Sends what was collected. */
 static void flush_messages(void)
 {
     send_bytes(waiting, waiting_size);
     waiting_size = 0;
 }
 
+/* Collects bytes to send, since many small messages would cost a system call each. */
 static void add_bytes(const void *bytes, size_t size)
 {
     if (size > sizeof waiting - waiting_size)
@@ -137,6 +140,7 @@ static void add_bytes(const void *bytes, size_t size)
     waiting_size += size;
 }
 
+/* Adds a message to the parent, with how much memory the child has taken. */
 static void add_message(uint32_t kind, const char *bytes, size_t size)
 {
     const struct sc_symbolizer_message message = {kind, (uint32_t)size, taken_bytes};
@@ -156,6 +160,7 @@ static void send_saying(const char *text)
     flush_messages();
 }
 
+/* Adds the names and lines of an address as a message. */
 static void add_answer(uint32_t kind, const struct sc_symbol_answer *answer)
 {
     static char bytes[SC_SYMBOL_ANSWER_MAX];

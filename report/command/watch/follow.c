@@ -39,12 +39,14 @@ static struct sc_digest digest_of(const struct stat *status)
     return sc_digest_end(&digester);
 }
 
+/* Returns the file that is followed already; NULL: it is new. */
 static struct sc_followed *find(const struct sc_follow *follow, const struct stat *status)
 {
     const struct sc_digest digest = digest_of(status);
     return (struct sc_followed *)(void *)sc_table_find(&follow->table, &digest);
 }
 
+/* Adds the file at the end of the list. */
 static void append(struct sc_follow *follow, struct sc_followed *file)
 {
     *(follow->last ? &follow->last->next : &follow->first) = file;
@@ -52,6 +54,7 @@ static void append(struct sc_follow *follow, struct sc_followed *file)
     follow->count++;
 }
 
+/* Begins to follow a file; NULL: no memory. It is opened when it is first read. */
 static struct sc_followed *add(struct sc_follow *follow, const char *path,
                                const struct stat *status)
 {
@@ -190,6 +193,7 @@ bool sc_follow_begin(struct sc_follow *follow, char *const *paths)
     return true;
 }
 
+/* Closes and frees a followed file. */
 static void free_file(struct sc_follow *follow, struct sc_followed *file)
 {
     if (file->fd >= 0) {
@@ -200,6 +204,7 @@ static void free_file(struct sc_follow *follow, struct sc_followed *file)
     free(file);
 }
 
+/* Ends to follow the file. */
 void sc_follow_drop(struct sc_follow *follow, struct sc_followed *file)
 {
     struct sc_followed **at = &follow->first, *before = NULL;
@@ -229,6 +234,7 @@ void sc_follow_free(struct sc_follow *follow)
 
 /* ---- reading ---- */
 
+/* Makes room for a block of this size. False: no memory. */
 static bool make_room(struct sc_follow *follow, size_t size)
 {
     if (size <= follow->block_size)
@@ -241,12 +247,13 @@ static bool make_room(struct sc_follow *follow, size_t size)
     return true;
 }
 
+/* Returns the file's descriptor: the one that is kept, or else it is opened anew. */
 static int open_of(const struct sc_followed *file)
 {
     return file->fd >= 0 ? file->fd : sc_regular_file_open(file->path, O_NOFOLLOW);
 }
 
-/* Returns how many bytes of the file the block has then. */
+/* Reads the file's bytes from `at` on into the block. Returns how many there are. */
 static size_t fill(struct sc_follow *follow, int fd, uint64_t at, size_t size)
 {
     size_t filled = 0;
@@ -285,7 +292,7 @@ static size_t skip(struct sc_follow_cursor *cursor, size_t filled, sc_follow_tak
     return filled;
 }
 
-/* No line beyond `most` is taken where there is one before it. */
+/* Returns the next larger block: twice the size, at most `most` if that is between. */
 static size_t larger(size_t size, size_t most)
 {
     return size < most && 2 * size > most ? most : 2 * size;
@@ -330,6 +337,7 @@ size_t sc_follow_read(struct sc_follow *follow, struct sc_followed *file,
     return all;
 }
 
+/* Has the file got more than the cursor has read, or was it cut since? */
 bool sc_follow_has_more(const struct sc_followed *file, const struct sc_follow_cursor *cursor)
 {
     return cursor->cuts != file->cuts || cursor->at < file->size;

@@ -23,6 +23,7 @@ enum { ANSWER_MAX = 64 * 1024, RETRY_MAX_S = 600, CONFIG = 10, BODY = 11, SCRATC
 
 /* ---- curl ---- */
 
+/* Is it a regular file that may be run? */
 static bool is_program(const char *path)
 {
     struct stat status;
@@ -105,6 +106,7 @@ static void put_headers(FILE *out)
     }
 }
 
+/* Writes a setting of curl's that is a path in a variable; nothing if it is not set. */
 static void put_file(FILE *out, const char *name, const char *variable)
 {
     const char *path = getenv(variable);
@@ -136,7 +138,8 @@ static bool write_config(int fd, const char *url)
 
 /* ---- the child ---- */
 
-/* Descriptors are put where curl finds them, out of each other's way. */
+/* Runs curl in the child. Its descriptors are first put where curl will look for them, by way of
+ * numbers that are out of each other's way. */
 static _Noreturn void be_curl(const char *curl, const int *files, int alive)
 {
     static const int places[] = {CONFIG, BODY, STDOUT_FILENO, STDERR_FILENO};
@@ -170,6 +173,7 @@ static int make_file(void)
     return moved;
 }
 
+/* Writes the text into a file that the child will read from its beginning. */
 static bool write_all(int fd, const char *text)
 {
     size_t size = strlen(text), done = 0;
@@ -220,6 +224,7 @@ bool sc_post_begin(struct sc_post *post, const char *curl, const char *url, cons
     return is_ready;
 }
 
+/* Has the child that sends ended? `alive` becomes readable then. */
 bool sc_post_is_over(struct sc_post *post)
 {
     struct pollfd alive = {.fd = post->alive, .events = POLLIN};
@@ -228,7 +233,8 @@ bool sc_post_is_over(struct sc_post *post)
 
 /* ---- the answer ---- */
 
-/* Returns the beginning, and the end of what is longer: the status is there. */
+/* Returns what the child has written; of a long text the beginning and the end, since the status
+ * stands at the end. */
 static char *read_text(int fd, size_t *size)
 {
     enum { END = 16 };
@@ -241,6 +247,7 @@ static char *read_text(int fd, size_t *size)
     return text;
 }
 
+/* Reads Retry-After; -1: it has no seconds (but a date). */
 static int seconds_of(const char *text)
 {
     char *end;
@@ -303,6 +310,7 @@ struct sc_post_answer sc_post_take(struct sc_post *post)
     return answer;
 }
 
+/* Ends the child that sends, if there is one. */
 void sc_post_stop(struct sc_post *post)
 {
     if (post->child == 0)

@@ -55,6 +55,7 @@ const char *sc_screen_end(const struct sc_watch_report *report, struct sc_scratc
     return report->is_dead ? "died" : shown->has_lost ? "context lost" : "runs";
 }
 
+/* Returns how much memory the process holds; "" if the report does not say. */
 static const char *memory_of(const struct sc_watched *shown, struct sc_scratch *scratch)
 {
     if (!shown->knows_memory)
@@ -110,6 +111,7 @@ static void add_report(struct sums *sums, const struct sc_watch_report *report)
     add_tallies(&sums->all, shown);
 }
 
+/* Returns the sums of all processes in one line. */
 static const char *words_of_sums(struct sums *sums, struct sc_scratch *scratch)
 {
     size_t count = sums->running + sums->ended + sums->died;
@@ -128,6 +130,7 @@ static const char *words_of_sums(struct sums *sums, struct sc_scratch *scratch)
     return words;
 }
 
+/* Returns the line above the table: all processes together. */
 const char *sc_screen_headline(const struct sc_follow *follow, struct sc_scratch *scratch)
 {
     struct sums sums = {0};
@@ -140,6 +143,7 @@ const char *sc_screen_headline(const struct sc_follow *follow, struct sc_scratch
 
 /* ---- the table ---- */
 
+/* Returns the report's rank as a number; -1: none. */
 static long rank_of(const struct sc_watch_report *report)
 {
     const char *rank = sc_field_string(report->shown.run, "rank", NULL);
@@ -181,6 +185,7 @@ static void fill(struct row *row, struct sc_scratch *scratch)
     row->cells[NEWEST] = shown->newest ? shown->newest : "";
 }
 
+/* Returns how many columns the text takes. */
 static size_t width_of(const char *text)
 {
     size_t width = 0;
@@ -221,6 +226,7 @@ static struct rows make_rows(const struct sc_follow *follow, struct sc_scratch *
     return rows;
 }
 
+/* Returns a row of the table as a line, without blanks at its end. */
 static const char *line_of(const struct rows *rows, const char *const *cells,
                            struct sc_scratch *scratch)
 {
@@ -273,6 +279,7 @@ void sc_screen_open(void)
     fflush(stdout);
 }
 
+/* Gives the terminal back as it was before sc_screen_open. */
 void sc_screen_close(void)
 {
     if (is_open)
@@ -281,6 +288,7 @@ void sc_screen_close(void)
     is_open = false;
 }
 
+/* Writes a line, cut to the screen, and clears what stood behind it. */
 static void put_line(const char *line, size_t width)
 {
     put_cut(stdout, line, width);
@@ -348,6 +356,7 @@ static void put_table(const struct sc_follow *follow, struct sc_scratch *scratch
                  size->ws_col);
 }
 
+/* Returns the size of the terminal, or a usual one if it does not say. */
 static struct winsize find_size(void)
 {
     struct winsize size = {0};

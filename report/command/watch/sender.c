@@ -80,12 +80,14 @@ static struct sc_otlp_clock clock_of(const struct sc_followed *file)
     return clock;
 }
 
+/* Adds a log record to the message that is being made. */
 static void add_record(struct making *making, json_t *record)
 {
     json_array_append_new(making->records, record);
     making->sender->records++;
 }
 
+/* Adds a hazard, with names in its stacks, as a log record. */
 static void add_hazard(struct making *making, json_t *record)
 {
     struct sc_watch_makers *makers = making->sender->makers;
@@ -93,6 +95,7 @@ static void add_hazard(struct making *making, json_t *record)
     add_record(making, sc_otlp_hazard(&making->clock, &makers->scratch, hazard));
 }
 
+/* Adds a failed allocation as a log record. */
 static void add_oom(struct making *making, const json_t *record)
 {
     const char *words =
@@ -104,6 +107,7 @@ static void add_oom(struct making *making, const json_t *record)
                                      sc_field_number(record, "time_ns")));
 }
 
+/* Adds a lost context as a log record. */
 static void add_postmortem(struct making *making, const json_t *record)
 {
     add_record(making,
@@ -112,6 +116,7 @@ static void add_postmortem(struct making *making, const json_t *record)
                              sc_field_number(json_object_get(record, "call"), "time_ns")));
 }
 
+/* Adds the end of a process as a log record, and its last counts and memory. */
 static void add_end(struct making *making, const json_t *record)
 {
     const json_t *status = json_object_get(record, "exit_status");
@@ -174,6 +179,7 @@ static void take_line(void *context, const char *line, size_t size)
     json_decref(record);
 }
 
+/* Adds the counts of hazards by code to the metrics. */
 static void put_counts(struct making *making)
 {
     const struct sc_watched *sent = &making->report->sent;
@@ -271,11 +277,13 @@ static void make_batch(struct sc_sender *sender, struct sc_follow *follow)
 
 /* ---- what comes of it ---- */
 
+/* Returns which message waits to be sent: 0 logs, 1 metrics, -1 none. */
 static int next_message(const struct sc_sender *sender)
 {
     return sender->messages[0] ? 0 : sender->messages[1] ? 1 : -1;
 }
 
+/* Forgets why sending failed: it works again. */
 static void forget_problem(struct sc_sender *sender)
 {
     free(sender->problem);
@@ -283,6 +291,8 @@ static void forget_problem(struct sc_sender *sender)
     sender->failures = 0;
 }
 
+/* Writes down up to where each report was sent (--state), if that has changed: a later watch goes
+ * on from there. */
 static void save(struct sc_sender *sender, const struct sc_follow *follow)
 {
     if (sender->state && !sender->is_saved)
@@ -325,12 +335,14 @@ static void take_partial(struct sc_sender *sender, const char *words)
     json_decref(answer);
 }
 
-/* As OTLP has it; what curl could not send is tried again as well. */
+/* May the message be sent again after this status, as OTLP says? What curl could not send (0)
+ * is. */
 static bool may_be_tried_again(int status)
 {
     return status == 0 || status == 429 || status == 502 || status == 503 || status == 504;
 }
 
+/* Keeps in words why sending failed, for the screen: one line, and of the answer its beginning. */
 static void set_problem(struct sc_sender *sender, const struct sc_post_answer *answer)
 {
     const char *words = answer->words ? answer->words : "";
@@ -344,6 +356,8 @@ static void set_problem(struct sc_sender *sender, const struct sc_post_answer *a
         sender->problem[strcspn(sender->problem, "\r\n")] = '\0';
 }
 
+/* Sets when to try again: twice as long each time, with some chance in it so that many senders do
+ * not come at once, or as the receiver asks. */
 static void try_later(struct sc_sender *sender, const struct sc_post_answer *answer,
                       unsigned failures, int64_t now_ms)
 {
@@ -390,6 +404,8 @@ static void refuse(struct sc_sender *sender, const struct sc_post_answer *answer
            sender->problem ? sender->problem : "?", sender->url, paths[message]);
 }
 
+/* Takes the answer to a message that was sent: the message is done, tried later, or refused for
+ * good. After the last one the batch ends. */
 static void take_answer(struct sc_sender *sender, const struct sc_follow *follow, int64_t now_ms)
 {
     int message = next_message(sender);
@@ -415,6 +431,7 @@ static void take_answer(struct sc_sender *sender, const struct sc_follow *follow
 
 /* ---- steps ---- */
 
+/* Begins to send a message; if that fails, it is tried later. */
 static void begin_post(struct sc_sender *sender, int message, int64_t now_ms)
 {
     char *url = NULL;
@@ -432,6 +449,8 @@ static void begin_post(struct sc_sender *sender, int message, int64_t now_ms)
     free(url);
 }
 
+/* Does what is due: takes an answer, makes a batch of what the reports have got, or sends the next
+ * message. Never waits. */
 void sc_sender_step(struct sc_sender *sender, struct sc_follow *follow, int64_t now_ms)
 {
     if (!sender->url || sender->has_stopped)
@@ -450,6 +469,7 @@ void sc_sender_step(struct sc_sender *sender, struct sc_follow *follow, int64_t 
         end_batch(sender, follow, now_ms);
 }
 
+/* Returns when sc_sender_step is to be called next; INT64_MAX: not before something happens. */
 int64_t sc_sender_due_ms(const struct sc_sender *sender)
 {
     bool waits =
@@ -457,6 +477,7 @@ int64_t sc_sender_due_ms(const struct sc_sender *sender)
     return waits ? sender->due_ms : INT64_MAX;
 }
 
+/* Returns a descriptor that becomes readable when the answer is there; -1: nothing is sent. */
 int sc_sender_descriptor(const struct sc_sender *sender)
 {
     return sender->post.child != 0 ? sender->post.alive : -1;
@@ -473,12 +494,14 @@ bool sc_sender_has_all_of(const struct sc_sender *sender, const struct sc_follow
             report->sent_to.at >= report->shown_to.at && report->is_dead == report->told_dead);
 }
 
+/* Is the file gone before all of it was sent? */
 bool sc_sender_has_lost_of(const struct sc_sender *sender, const struct sc_followed *file)
 {
     return sender->url && sc_follow_is_gone(file) && file->fd < 0 &&
            file->report->sent_to.at < file->size;
 }
 
+/* Was everything sent that the reports have? */
 bool sc_sender_is_done(const struct sc_sender *sender, const struct sc_follow *follow)
 {
     for (const struct sc_followed *file = follow->first; file; file = file->next)

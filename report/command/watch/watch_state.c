@@ -16,6 +16,7 @@ enum { STATE_MAX = 64 * 1024 * 1024, KEY_SIZE = 40 };
 
 static const char mark[] = "safecopy_watch_state";
 
+/* Writes the key of a report: a digest of how it begins, which survives a move. */
 static void name(const struct sc_digest *begin, char *key)
 {
     snprintf(key, KEY_SIZE, "%016" PRIx64 "%016" PRIx64, begin->words[0], begin->words[1]);
@@ -60,6 +61,8 @@ uint64_t sc_watch_state_find(const json_t *state, const struct sc_digest *begin)
     return taken > 0 ? (uint64_t)taken : 0;
 }
 
+/* Makes the state to write down: how far each report was sent. Reports without a whole first line
+ * have no key yet. */
 static json_t *make(const struct sc_follow *follow)
 {
     json_t *taken = json_object();

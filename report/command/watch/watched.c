@@ -27,6 +27,7 @@ struct sc_watch_counted {
     json_int_t count;
 };
 
+/* Frees which hazards were counted. */
 static void forget_counted(struct sc_watched *watched)
 {
     while (watched->first) {
@@ -117,6 +118,7 @@ static void count_hazard(struct sc_watched *watched, const json_t *hazard)
 
 /* ---- runs ---- */
 
+/* Notes the builds of a line's modules. */
 static void note_modules(struct sc_watch_makers *makers, const json_t *line)
 {
     size_t index;
@@ -129,6 +131,7 @@ static void note_modules(struct sc_watch_makers *makers, const json_t *line)
     }
 }
 
+/* Notes the program's own module, the first of a run line. */
 static void note_program(struct sc_watched *watched, const json_t *line)
 {
     const json_t *module = json_array_get(json_object_get(line, "modules"), 0);
@@ -176,6 +179,7 @@ static void take_run(struct sc_watched *watched, struct sc_watch_makers *makers,
     json_object_del(watched->run, "options");
 }
 
+/* Returns what all devices hold, in all. */
 static uint64_t bytes_of(const json_t *memory)
 {
     uint64_t sum = 0;
@@ -188,6 +192,7 @@ static uint64_t bytes_of(const json_t *memory)
     return sum;
 }
 
+/* Takes what the process holds from a memory or summary line. */
 static void take_memory(struct sc_watched *watched, const json_t *memory)
 {
     if (!json_is_object(memory))
@@ -290,6 +295,7 @@ enum sc_watch_news sc_watched_take(struct sc_watched *watched, struct sc_watch_m
 
 /* ---- what is shown ---- */
 
+/* Makes what is shown of a hazard's line; lives until the next look. */
 const struct sc_shown *sc_watched_show(const struct sc_watched *watched,
                                        struct sc_watch_makers *makers, json_t *record)
 {
@@ -305,6 +311,7 @@ struct loss {
     const char *words;
 };
 
+/* Takes the first note of a lost context (a callback). */
 static void take_loss(void *context, const char *words, json_t *stack)
 {
     struct loss *loss = context;
@@ -313,6 +320,7 @@ static void take_loss(void *context, const char *words, json_t *stack)
         loss->words = sc_scratch_print(loss->scratch, "%s", words);
 }
 
+/* Returns in words how the context was lost. */
 const char *sc_watched_loss(const struct sc_watched *watched, struct sc_watch_makers *makers,
                             const json_t *record)
 {
@@ -322,6 +330,7 @@ const char *sc_watched_loss(const struct sc_watched *watched, struct sc_watch_ma
     return loss.words ? loss.words : "the context was lost";
 }
 
+/* Returns how many hazards the process has had, in all. */
 json_int_t sc_watched_hazards(const struct sc_watched *watched)
 {
     json_int_t all = 0, sum;
@@ -331,6 +340,7 @@ json_int_t sc_watched_hazards(const struct sc_watched *watched)
     return all;
 }
 
+/* Returns how the process is named on the screen: rank, program, pid and host. */
 const char *sc_watched_name(const struct sc_watched *watched, struct sc_scratch *scratch)
 {
     const json_t *run = watched->run;
@@ -345,6 +355,7 @@ const char *sc_watched_name(const struct sc_watched *watched, struct sc_scratch 
                             host[0] != '\0' ? " on " : "", host);
 }
 
+/* Returns the counts by code in words. */
 const char *sc_watched_codes(const struct sc_watched *watched, struct sc_scratch *scratch)
 {
     const char *words = "";

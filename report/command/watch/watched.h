@@ -61,6 +61,8 @@ const struct sc_shown *sc_watched_show(const struct sc_watched *watched,
 const char *sc_watched_loss(const struct sc_watched *watched, struct sc_watch_makers *makers,
                             const json_t *record);
 
+/* Returns the count of a hazard code, with what earlier programs of the process (before an exec)
+ * had; at most INT64_MAX. */
 static inline json_int_t sc_watched_sum(const struct sc_watch_tally *tally)
 {
     json_int_t all;

@@ -236,7 +236,8 @@ bool sc_timeline_find(uint32_t correlation_id, struct sc_device_times *times)
 
 /* ---- on and off ---- */
 
-/* Looks up CUPTI's functions. False: one is missing. Those for managed memory may be. */
+/* Looks up CUPTI's functions for records. False: one is missing. Those for managed memory may be
+ * missing. */
 static bool find_functions(void *library, void *(*symbol)(void *handle, const char *name))
 {
 #define FIND(member, name) cupti.member = (__typeof__(cupti.member))symbol(library, name)

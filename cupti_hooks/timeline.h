@@ -87,10 +87,11 @@ void sc_timeline_fail(void);
  * incomplete records in them are lost. */
 void sc_timeline_flush(bool all);
 
-/* Are records enabled, so that one may still come? */
+/* Are records enabled, so that one may still come and is worth waiting for? */
 bool sc_timeline_is_on(void);
 
-/* Are half of the buffers in use by CUPTI? */
+/* Are half of the buffers in use by CUPTI? Then it should be made to return some by a flush, or it
+ * drops records. */
 bool sc_timeline_lacks_buffers(void);
 
 /* Stores the times of a driver call. False: its records have not been delivered, or were not kept.

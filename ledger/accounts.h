@@ -155,7 +155,9 @@ static inline void sc_accounts_add(struct sc_accounts *accounts, enum sc_ledger_
         accounts->peak++;
 }
 
-/* Adds a block to its account, and to the sums of the place. */
+/* Adds a block to its account (all memory of one kind that one call has allocated), and to the sums
+ * of the place (a device, or the host). What the account held at the place's peak is stored before
+ * that. */
 static inline void sc_accounts_credit(struct sc_accounts *accounts, enum sc_ledger_kind kind,
                                       struct sc_account *account, uint64_t size_bytes)
 {
@@ -165,7 +167,9 @@ static inline void sc_accounts_credit(struct sc_accounts *accounts, enum sc_ledg
     sc_accounts_add(accounts, kind, size_bytes);
 }
 
-/* Subtracts a block that was freed from its account, and from the sums of the place. */
+/* Subtracts a block that was freed from its account (all memory of one kind that one call has
+ * allocated), and from the sums of the place (a device, or the host). Only the first kinds are
+ * memory of the process at that place, and count in `all`. */
 static inline void sc_accounts_debit(struct sc_accounts *accounts, enum sc_ledger_kind kind,
                                      struct sc_account *account, uint64_t size_bytes)
 {
@@ -180,7 +184,7 @@ static inline void sc_accounts_debit(struct sc_accounts *accounts, enum sc_ledge
         accounts->all.bytes -= size_bytes;
 }
 
-/* Undoes sc_accounts_debit: the driver has refused to take the block back. */
+/* Undoes sc_accounts_debit, since the driver has refused to free the block. */
 static inline void sc_accounts_restore(struct sc_accounts *accounts, enum sc_ledger_kind kind,
                                        struct sc_account *account, uint64_t size_bytes)
 {

@@ -236,7 +236,8 @@ static bool count_if_open(struct sc_ledger *ledger, struct sc_ledger_entry *entr
     return is_open;
 }
 
-/* Fills in a new entry, whose name is set already, and adds the block to its account. */
+/* Fills in a new entry, whose name is set already, and adds the block to its account. `of` and the
+ * counts of references lie in one union: a block has one or the other. */
 static void fill_and_credit(struct sc_ledger *ledger, struct sc_ledger_entry *entry,
                             const struct sc_ledger_block *block) SC_REQUIRES(ledger->lock)
 {

@@ -90,9 +90,9 @@ uint64_t sc_ledger_count(struct sc_ledger *ledger, enum sc_ledger_sum what);
 void sc_ledger_hold(struct sc_ledger *ledger, uint64_t age, uint64_t size_bytes, uint32_t origin);
 void sc_ledger_let_go(struct sc_ledger *ledger, uint64_t age, uint64_t held_ns);
 
-/* Notes that the library has page-locked so many bytes at the address for itself, from which it
- * serves the program's allocations. They count until they are given to the program
- * (sc_ledger_given), or until they are freed: 0 bytes. */
+/* Notes that the library has page-locked so many bytes at the address for itself: for copies of
+ * small sources, or to serve allocations of the program. They count until they are given to the
+ * program (sc_ledger_given), or until they are freed: 0 bytes. */
 void sc_ledger_keep(struct sc_ledger *ledger, uint64_t address, uint64_t size_bytes);
 
 /* Note that the program has made a handle of the block, or of the pool, by which other processes

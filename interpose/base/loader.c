@@ -169,7 +169,8 @@ static struct sc_next *record_named(struct sc_next *next, struct sc_next *end, c
     return next < end ? next : NULL;
 }
 
-/* Looks up the function; for a function that creates threads, all functions. */
+/* Looks up the real function of a hook. For one that creates threads, those of all hooks, while the
+ * process has a single thread. */
 static void look_up_with_others(struct sc_next *next)
 {
     if (makes_threads(next))

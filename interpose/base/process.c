@@ -36,7 +36,8 @@ int32_t sc_process_find_thread_id(void)
     return found;
 }
 
-/* Does the program get the library's wrappers when it looks up functions of the driver? */
+/* Does the program get the library's wrappers when it looks up functions of the driver? With
+ * mode=off it gets the driver's own. */
 bool sc_process_wants_wrappers(void)
 {
     return sc_options.mode != SC_MODE_OFF;

@@ -15,7 +15,7 @@ struct sc_allocator sc_allocator = {.free = free_first, .realloc = realloc_first
 
 static __thread bool is_looking_up;
 
-/* Do both functions belong to the same library? */
+/* Do both functions belong to the same library, as those of one allocator? */
 static bool are_of_one_object(void *left, void *right)
 {
     Dl_info left_info;

@@ -282,9 +282,9 @@ static bool is_under_valgrind(void)
     return answer != 0;
 }
 
-/* Says whether the thread sleeps for what only this process, or even `waiter`, can do. If it does,
- * a wait of `waiter` for that thread might never end. Under valgrind all threads take turns by a
- * lock, so a sleep says less. */
+/* Says whether the thread sleeps for what only this process, or even `waiter`, can do: the caller
+ * then must not make `waiter` wait for that thread, or both might wait for ever. Under valgrind all
+ * threads take turns by a lock, so a sleep says less. */
 enum sc_sleep sc_sleeping_threads_check(int32_t thread, int32_t waiter)
 {
     struct sleep sleep;

@@ -162,7 +162,6 @@ static void set_handler(void)
  * for lines that cannot be is told: strict=1 would pass for want of them. */
 void sc_memory_lines_start(void)
 {
-
     const char *why = NULL;
     if (!sc_options.memory &&
         (sc_options.leaks || sc_options.memory_every_ns || sc_options.memory_signal))

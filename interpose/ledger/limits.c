@@ -106,7 +106,7 @@ static bool is_fixed(CUlimit limit)
 
 /* ---- what is noted ---- */
 
-/* Describes a limit that was set: by whom, where, and what is in force now. */
+/* Describes a limit that was set or fixed: by which call, where, and what is in force now. */
 static struct sc_limit_event describe_limit(const struct sc_call *call, enum sc_limit_author by,
                                             const struct sc_context *context, int limit)
 {
@@ -639,8 +639,8 @@ static void check_heap(const struct sc_call *call, struct sc_context *context, C
 
 /* Called after a watched launch: asks whether its kernel has fixed the size of the device's heap.
  * When the last of the launches to be watched has come, they take their quick path again. Not asked
- * in a replay, where the launch may not have been made; in a context that may be ending (quiet) or
- * is lost; once the heap is fixed; nor twice for a kernel. */
+ * in a replay (of a call that passed the wrapper by), which runs within the driver's own call; in a
+ * context that may be ending (quiet) or is lost; once the heap is fixed; nor twice for a kernel. */
 void sc_limits_launched(const struct sc_call *call, struct sc_context *context, CUfunction function)
 {
     SC_KEEP_ERRNO();

@@ -176,7 +176,7 @@ static bool take_memory(struct sc_baseline *baseline, const json_t *site)
 static const char hazards_key[] = "hazards", runs_key[] = "runs", builds_key[] = "builds",
                   memory_key[] = "memory";
 
-/* Processes one element of an array in the JSON, by the array's key. */
+/* Takes one element of an array of the baseline's JSON, by the array's key. */
 static bool take_element(void *baseline, const char *key, const json_t *element)
 {
     return (key == hazards_key  ? take_hazard

@@ -138,8 +138,8 @@ static void show_hazard(struct watch *watch, struct sc_watch_report *report, jso
                                 hazard->label ? hazard->label : ""));
 }
 
-/* Processes a hazard's line: it is shown at once, or, as a painted table shows only the last one,
- * kept until all lines are read. */
+/* Takes a hazard's line: it is shown at once; or, as a painted table shows only the last one, kept
+ * until all new lines are read. */
 static void take_hazard(struct reading *reading, json_t *record)
 {
     struct sc_watch_report *report = reading->report;
@@ -171,7 +171,7 @@ static void show_end(struct reading *reading, const json_t *record)
                                 hazards == 1 ? "" : "s", operations, operations == 1 ? "" : "s"));
 }
 
-/* Processes one new line of a report. */
+/* Takes one new line of a report: notes it, and prints what is news. */
 static void take_line(void *context, const char *line, size_t size)
 {
     struct reading *reading = context;

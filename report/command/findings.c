@@ -59,8 +59,9 @@ static void copy_longest(struct sc_timing *kept, const struct sc_timing *other)
     keep_longest(kept, &copy);
 }
 
-/* Removes the finding from its instants (the record of one conflict of one copy). The last one that
- * is removed frees them. */
+/* Takes the finding out of the record by which a `timing` line, written later, finds the hazard
+ * that it belongs to. The record keeps the timing for all its users; the last one that leaves
+ * frees it. */
 static void leave_instants(struct sc_findings *findings, struct sc_finding *finding)
 {
     struct sc_instants *instants = finding->instants;
@@ -75,8 +76,8 @@ static void leave_instants(struct sc_findings *findings, struct sc_finding *find
     free(instants);
 }
 
-/* Finds, or adds, the record of one conflict of one copy, to which a later line about its timing
- * belongs. */
+/* Finds, or adds, the record by which a `timing` line, written later, finds the hazard that it
+ * belongs to. NULL: no memory. */
 static struct sc_instants *find_instants(struct sc_findings *findings,
                                          const struct sc_digest *digest)
 {
@@ -93,8 +94,7 @@ static struct sc_instants *find_instants(struct sc_findings *findings,
     return NULL;
 }
 
-/* Records which conflict the finding's latest line is about, so that a line about its timing finds
- * it. */
+/* Makes the finding's latest line the one that a later `timing` line belongs to. */
 static void enter_instants(struct sc_findings *findings, struct sc_finding *finding,
                            const json_t *hazard)
 {
@@ -112,8 +112,8 @@ static void enter_instants(struct sc_findings *findings, struct sc_finding *find
     finding->instants->issued_ns = sc_field_number(copy, "time_ns");
 }
 
-/* Processes a line about when a hazard's copy was on the device. A hazard that is not the last of
- * its equals any more has nothing left to add the timing to. */
+/* Takes a line about when a hazard's copy was on the device, which comes later than the hazard's.
+ * If equal hazards have had a line since, it belongs to none any more. */
 void sc_findings_take_timing(struct sc_findings *findings, const json_t *timing, const char *line,
                              size_t size)
 {
@@ -208,7 +208,7 @@ static void add_count(struct sc_finding *finding, json_int_t count)
         finding->run_count = finding->run_told;
 }
 
-/* Processes a line of a hazard: adds a finding, or counts it with those that are alike. Returns
+/* Takes a hazard's line of the present run: a new finding, or counted with the equal one. Returns
  * false if a frame of its stacks is damaged. */
 bool sc_findings_take_hazard(struct sc_findings *findings, const json_t *hazard, const char *line,
                              size_t size)
@@ -257,7 +257,8 @@ static struct sc_finding *find_of_all(struct sc_findings *findings, struct sc_fi
     return of_run;
 }
 
-/* Processes the line of an equal finding of another run. */
+/* Takes the line of an equal finding of a later run in place of the one that was kept: the last
+ * line counts. */
 static void take_line(struct sc_finding *finding, struct sc_finding *of_run)
 {
     char *before = finding->line;

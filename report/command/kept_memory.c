@@ -82,8 +82,8 @@ static void keep_ends(const struct sc_kept_memory *kept, const struct sc_memory_
         json_object_set(record, "memory_to", memory);
 }
 
-/* Processes a line about memory: points, and fewer lines as a whole, are kept, both thinned out
- * when they get too many. The last line is kept in any case. */
+/* Takes a line about memory: a few numbers of each are kept for the charts, and some lines as a
+ * whole. Both are thinned out when they get too many, and the last line is kept in any case. */
 void sc_kept_memory_take(struct sc_kept_memory *kept, const struct sc_memory_between *between,
                          json_t *record, json_t *line)
 {

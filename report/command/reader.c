@@ -251,8 +251,8 @@ static bool is_later_version(const json_t *run)
            10000 * major + 100 * minor + patch > SAFECOPY_VERSION;
 }
 
-/* Processes the first line of a run, which ends the run before: a process goes on in its file after
- * exec, and reports may be concatenated. */
+/* Takes the first line of a run, which ends the run before: after exec a process goes on in its
+ * file, and reports may be concatenated. */
 static void take_run(struct reading *reading, json_t *run)
 {
     go_on_to_run(reading, run);
@@ -321,7 +321,7 @@ static const char *take_summary(struct reading *reading, json_t *summary)
     return NULL;
 }
 
-/* Processes a hazard's line. Returns what is wrong with it, or NULL. */
+/* Takes a hazard's line into the findings. Returns what is wrong with it, or NULL. */
 static const char *take_hazard(struct sc_reader *reader, const json_t *hazard, const char *text,
                                size_t size)
 {
@@ -362,8 +362,8 @@ static void take_failures(struct reading *reading, const json_t *line)
         json_object_set(oom, "count", failures);
 }
 
-/* Processes a line that was found well-formed. Returns what is wrong with it all the same, or NULL.
- */
+/* Takes a line whose members are as they must be, by its type. Returns what is wrong with it all
+ * the same (counts that do not fit, say), or NULL. */
 static const char *take_good_line(struct reading *reading, json_t *line, const char *text,
                                   size_t size)
 {
@@ -391,8 +391,8 @@ static const char *take_good_line(struct reading *reading, json_t *line, const c
     return NULL;
 }
 
-/* Processes a line by its type. A later version may write lines that this one knows nothing of. Its
- * own and those of versions before it know no other types. */
+/* Takes a line of a report, or passes over it with a complaint. A line of an unknown type is fine
+ * in a report of a later version, and none of a report else. */
 static void take_line(struct reading *reading, json_t *line, struct sc_input *input)
 {
     const char *type = sc_field_string(line, "type", NULL), *problem;

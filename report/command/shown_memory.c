@@ -373,7 +373,8 @@ static const char *children_of(struct sc_scratch *scratch, const json_t *member)
     return words;
 }
 
-/* Takes a statement of memory apart, and finds the names of its frames. */
+/* Makes what is shown of a member `memory` of a report: places, accounts, and the names of the
+ * frames in their stacks. */
 struct sc_memory sc_shown_memory_make(struct sc_scratch *scratch,
                                       const struct sc_frame_makers *makers, const json_t *member)
 {

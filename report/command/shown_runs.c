@@ -177,7 +177,8 @@ static const char *words_of(const char *reason)
     return reason;
 }
 
-/* Adds what was not watched, by the reason why. */
+/* Adds how many operations were not watched, so that an access too early could not be seen, by the
+ * reason why. */
 static void add_unguarded(struct making *making, const json_t *summary)
 {
     json_t *reasons = json_object_get(json_object_get(summary, "unguarded"), "by_reason");
@@ -221,7 +222,8 @@ static const char *words_of_state(const char *name)
     return name;
 }
 
-/* Adds by which mechanism pages were guarded, where one was asked for. */
+/* Adds how often pages of buffers in flight were protected, and by which mechanism, if the user
+ * has asked for one. */
 static void add_guard(struct making *making, const json_t *summary)
 {
     const json_t *guard = json_object_get(summary, "guard");
@@ -238,7 +240,8 @@ static void add_guard(struct making *making, const json_t *summary)
                          is_had ? "" : "; no userfaultfd: ", is_had ? "" : words_of_state(state)));
 }
 
-/* Adds how many operations guard_budget left unguarded, and at which calls most. */
+/* Adds how many operations had no page protection for want of time (guard_budget), and at which
+ * calls most. */
 static void add_budget(struct making *making, const json_t *summary)
 {
     enum { SITES_SHOWN = 5 };

@@ -96,7 +96,7 @@ static int compare(const void *a, const void *b)
 
 /* ---- what the reports leave open ---- */
 
-/* Does the process live? It may have begun since the roll was read. */
+/* Does the process live? It may have begun since the notes of the run were read. */
 static bool lives(const struct judging *judging, struct process process)
 {
     return sc_run_roll_has_living(judging->roll, process.pid, process.started) ||
@@ -199,8 +199,8 @@ static bool has_handed_on(const struct sc_run_roll *roll, const struct sc_run_no
     return has_ended && is_taken;
 }
 
-/* Returns why the outcome of a process is in doubt, from what it recorded on the roll (its report
- * may be missing), or NULL if it is not. */
+/* Returns why the outcome of a process is in doubt, by the note that it has left for the command
+ * (its report may be missing); NULL: it is not. */
 static const char *doubt_of_note(struct judging *judging, const struct sc_run_note *note)
 {
     struct stat status;

@@ -159,8 +159,8 @@ static void add_news(struct making *making, enum sc_watch_news news, json_t *rec
     }
 }
 
-/* Processes a line that has to be sent, or one that was sent by an earlier run and is only counted.
- */
+/* Takes a line of a report into the messages that are to be sent. Of lines that an earlier watch
+ * has sent only the counts are taken. */
 static void take_line(void *context, const char *line, size_t size)
 {
     struct making *making = context;

@@ -232,7 +232,7 @@ static bool is_later(const struct sc_watched *watched)
            10000 * major + 100 * minor + patch > SAFECOPY_VERSION;
 }
 
-/* Processes a line by its type. Returns what it is news of. */
+/* Takes a line by its type. Returns what kind of news it is. */
 static enum sc_watch_news take_type(struct sc_watched *watched, struct sc_watch_makers *makers,
                                     const char *type, json_t *line)
 {
@@ -279,7 +279,8 @@ static json_t *parse(struct sc_watch_makers *makers, const char *line, size_t si
     return is_hazard ? sc_parse_line(line, size, &makers->pieces) : sc_parse(line, size);
 }
 
-/* Processes a line of a report. Returns what it is news of; `record` is to be released. */
+/* Takes a line of a report. Returns what kind of news it is; *record is the parsed line, to be
+ * released. */
 enum sc_watch_news sc_watched_take(struct sc_watched *watched, struct sc_watch_makers *makers,
                                    const char *line, size_t size, json_t **record)
 {

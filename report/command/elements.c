@@ -17,7 +17,7 @@ struct reading {
     unsigned char block[BLOCK];
 };
 
-/* Reads the next block of the file. False: there is nothing more. */
+/* Reads the next block of the file. Returns false at its end. */
 static bool fill(struct reading *reading)
 {
     reading->at = reading->block;
@@ -139,8 +139,8 @@ struct taking {
     const char *key; /* of the array */
 };
 
-/* Parses an element of the array and gives it to the caller's function. Objects within an
- * element's object are kept empty, as nobody needs them and they may be large. */
+/* Parses an element of the array and passes it to the caller's function. Objects and arrays nested
+ * in the element are left empty, since nobody needs them and they may be large. */
 static bool take_element(struct reading *reading, const struct taking *taking)
 {
     json_t *element = read_value(reading, 2) ? sc_parse(reading->text, reading->length) : NULL;

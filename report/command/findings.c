@@ -59,9 +59,8 @@ static void copy_longest(struct sc_timing *kept, const struct sc_timing *other)
     keep_longest(kept, &copy);
 }
 
-/* Takes the finding out of the record by which a `timing` line, written later, finds the hazard
- * that it belongs to. The record keeps the timing for all its users; the last one that leaves
- * frees it. */
+/* Removes the finding from the record (`instants`) by which a later `timing` line finds it. The
+ * finding keeps a copy of the record's timing; the record is freed with its last finding. */
 static void leave_instants(struct sc_findings *findings, struct sc_finding *finding)
 {
     struct sc_instants *instants = finding->instants;
@@ -191,11 +190,11 @@ const char *sc_finding_suppression(const json_t *hazard)
     return reason[0] != '\0' ? reason : NULL;
 }
 
-/* Takes how often the hazard came from its line, which is written each time its count has doubled,
- * and stands for those since the line before. What is one hazard here may be several of the
- * library's with lines of their own (two calls in one line of a script), so both the sum of such
- * steps and the largest count are kept, whichever is more. Two threads may write the lines of one
- * in the other order. */
+/* Takes the count from a hazard's line. A line is written each time the count of a hazard has
+ * doubled, and stands for the occurrences since the line before. But one finding here may be
+ * several hazards of the library (two calls in one line of a script, for example), each with its
+ * own lines. So both the largest count and the sum of what the lines stand for are kept, and the
+ * larger one is used. Lines may come in any order, since threads write them. */
 static void add_count(struct sc_finding *finding, json_int_t count)
 {
     bool has_doubled = count > 0 && (count & (count - 1)) == 0;

@@ -57,8 +57,8 @@ const char *sc_input_error(int error)
 
 /* ---- reading ---- */
 
-/* Returns how many bytes are left in the file. Of a pipe, or a file that says nothing of its size,
- * all that comes is read. */
+/* Returns how many bytes are left in the file. For a pipe, or a file that reports no size, there
+ * is no limit: UINT64_MAX. */
 static uint64_t size_of(FILE *stream)
 {
     struct stat status;

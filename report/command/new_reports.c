@@ -50,8 +50,8 @@ static size_t count_dots(const char *path)
     return count;
 }
 
-/* Does the path have "." or ".." where the pattern has a '*', which matches these, too? No process
- * puts them there. */
+/* Does the path have "." or ".." in place of a '*' of the pattern? The '*' matches these as well,
+ * but no process puts them there. */
 static bool leads_elsewhere(const struct sc_new_reports *reports, const char *path)
 {
     return count_dots(path) > count_dots(reports->pattern);

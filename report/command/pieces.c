@@ -18,8 +18,9 @@ void sc_pieces_free(struct sc_pieces *pieces)
     sc_table_free(&pieces->table);
 }
 
-/* Digests the text of a piece. Quick, and with a random key, so that nobody can write a report
- * whose frames share a bucket. Text that it takes for another is found out by a look at that. */
+/* Returns the digest of a piece's text. It is quick to compute, and has a random key, so that
+ * nobody can write a report whose pieces all fall into one bucket. Different texts may have the
+ * same digest, so callers also compare the texts. */
 static struct sc_digest digest_of(const char *text, size_t length)
 {
     const uint64_t *key = sc_digest_key();
@@ -37,8 +38,8 @@ static bool is_of(const struct sc_piece *piece, const char *text, size_t length)
     return piece->length == length && memcmp(piece->text, text, length) == 0;
 }
 
-/* Finds the piece (a JSON object that many lines share, a frame say) with the same text. `digest`
- * gets what sc_pieces_add wants. */
+/* Finds the piece (a JSON object that many lines have, such as a frame) with the same text; NULL:
+ * there is none. *digest is what sc_pieces_add needs. */
 struct sc_piece *sc_pieces_find(const struct sc_pieces *pieces, const char *text, size_t length,
                                 struct sc_digest *digest)
 {

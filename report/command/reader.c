@@ -171,8 +171,9 @@ static void judge_end(struct reading *reading, const json_t *next)
     reading->reader->incomplete = reading->reader->incomplete || !is_replaced;
 }
 
-/* Records whether the run can be trusted: without its first line nobody knows what was looked for.
- */
+/* Notes why hazards of the run may be missing: it did not end, its first line is missing (so it is
+ * not known what the library looked for), or no call came through the library. `next`: the first
+ * line of the next run in the file, or NULL. */
 static void judge_run(struct reading *reading, const json_t *next)
 {
     const json_t *run = json_object_get(reading->run, "run");
@@ -204,7 +205,8 @@ static void note_told(const struct sc_findings *findings, json_t *run)
     json_decref(told);
 }
 
-/* Ends the run in the findings: each record has its turn there, also one without hazards. */
+/* Ends the run in the findings, and notes whether hazards of it may be missing. Called for each
+ * run, even for one without hazards, so that runs are numbered alike there. */
 static void end_findings(struct sc_reader *reader, json_t *run)
 {
     json_t *by_code = json_object_get(json_object_get(run, "summary"), "by_code");
@@ -278,8 +280,7 @@ static void refuse_run(struct reading *reading, const json_t *run)
     free(why);
 }
 
-/* Returns whether the line begins a run of a later format, which is refused then, or belongs to
- * one. */
+/* Does the line belong to a run of a later format? Such a run is refused with its first line. */
 static bool is_foreign(struct reading *reading, const json_t *line)
 {
     if (strcmp(sc_field_string(line, "type", ""), "run") != 0)

@@ -146,7 +146,7 @@ static void add_noted(struct making *making, const json_t *summary, const char *
         add(making, sc_scratch_print(making->scratch, "%s: " NUMBER, words, count));
 }
 
-/* Adds what the library did that is no hazard but explains changed times. */
+/* Adds counts of what the library did that is no hazard, but may change the program's timing. */
 static void add_what_was_noted(struct making *making, const json_t *summary)
 {
     add_noted(making, summary, "taken_early",
@@ -163,7 +163,8 @@ static void add_what_was_noted(struct making *making, const json_t *summary)
                   "captures (SC305)");
 }
 
-/* Reasons that this version does not know are shown by their names. */
+/* Returns words for a reason why there was no verdict; the reason's own name if this version does
+ * not know it. */
 static const char *words_of(const char *reason)
 {
     static const char *const rows[][2] = {
@@ -475,8 +476,8 @@ static const char *words_of_bad_lines(const struct making *making)
     return run->bad_lines_more > 0 ? sc_scratch_print(making->scratch, "%s; ...", words) : words;
 }
 
-/* Adds why the run is in doubt. What is gravest is added first, and is what formats show as the
- * reason. */
+/* Adds a note that says why hazards of the run may be missing. The first one, which must be the
+ * most serious, is also the run's `doubt`. */
 static void add_doubt(struct making *making, const char *words)
 {
     add(making, words);

@@ -104,7 +104,8 @@ static bool lives(const struct judging *judging, struct process process)
             sc_path_find_start((int32_t)process.pid) == (uint64_t)process.started);
 }
 
-/* Was the process killed by another one of the run? Then nobody waits for what its report lacks. */
+/* Was the process killed by another process of the run? Then it is no reason for doubt that its
+ * report has no end. */
 static bool was_killed(const struct judging *judging, struct process process)
 {
     struct sc_run_note note;
@@ -184,8 +185,8 @@ static bool was_seen(const struct judging *judging, const struct sc_run_note *no
            bsearch(&sought, judging->seen.processes, judging->seen.count, sizeof sought, compare);
 }
 
-/* Has the process handed its report's name on? Where report_path has no %p, the next process takes
- * it. */
+/* Has the process ended, and has another one then written its report to the same path? That
+ * happens if report_path has no %p: the report of the first process is overwritten. */
 static bool has_handed_on(const struct sc_run_roll *roll, const struct sc_run_note *before)
 {
     struct sc_run_note note;

@@ -56,7 +56,8 @@ static void take_text(const json_t *line, const char *key, struct sc_scratch *sc
         *text = sc_scratch_print(scratch, "%s", found);
 }
 
-/* Takes a number of the child's answer, if it has the key and a number that can be. */
+/* Stores the number that the answer has for the key, if it has one that is not negative and fits
+ * into an int. */
 static void take_number(const json_t *line, const char *key, int *number)
 {
     const json_t *found = json_object_get(line, key);

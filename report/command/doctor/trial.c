@@ -67,9 +67,9 @@ struct process {
     bool has_driver;
 };
 
-/* Notes a program that has loaded the driver without the library. The loader's lines do not tell
- * whether this program has loaded it or, at its start, the one that replaced it by exec: so both
- * must be without the library. */
+/* Notes the process's program as one that has loaded the driver without the library. If a program
+ * has replaced another one by exec, the loader's output does not tell which of the two has loaded
+ * the driver; so it is only noted if neither had the library. */
 static void take_driver(struct process *process)
 {
     struct sc_trial_facts *facts = process->facts;

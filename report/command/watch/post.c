@@ -49,8 +49,8 @@ char *sc_post_find_curl(void)
 
 /* ---- what it is told ---- */
 
-/* Writes a line of curl's configuration. A value of curl's configuration. No newline comes into
- * it. */
+/* Writes a line of curl's configuration. Control characters in the value are left out, so it
+ * cannot begin another line. */
 static void put_setting(FILE *out, const char *name, const char *value, size_t size)
 {
     fprintf(out, "%s = \"", name);

@@ -140,7 +140,8 @@ static int take(struct sc_input *input)
     return append(input, start, count);
 }
 
-/* Has so much been read that is no line of a report that the file is another kind of file? */
+/* Were so many bytes of no use as a report (in lines that callers have refused, and in the present
+ * one if it is too long) that the file is probably something else? */
 static bool has_refused_enough(const struct sc_input *input)
 {
     return input->refused + (input->is_cut ? input->taken : 0) > SC_INPUT_REFUSED_MAX;

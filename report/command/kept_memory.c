@@ -7,7 +7,7 @@ enum { POINTS_MAX = 256, WHOLE_MAX = 8, DEVICES_MAX = 256 };
 
 /* ---- points ---- */
 
-/* Returns what a chart needs to know of one place. */
+/* Returns what a chart shows of one place (a device or the host) at one moment. */
 static json_t *point_of_place(const json_t *place)
 {
     static const char *const keys[] = {"device", "uuid", "bytes", "free_bytes", "total_bytes"};

@@ -182,7 +182,8 @@ static void take_line(json_t *record, const json_t *run)
         json_object_set_new(known, "unreached", json_true());
 }
 
-/* Adds up the calls that no wrapper has seen. */
+/* Takes the run's calls that came through no wrapper. A call that an earlier run had as well is
+ * replaced. */
 static void take_misses(json_t *record, const json_t *run)
 {
     size_t index;

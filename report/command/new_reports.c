@@ -75,7 +75,7 @@ void sc_new_reports_begin(struct sc_new_reports *reports, struct sc_scratch *scr
     globfree(&reports->found);
 }
 
-/* Is it the same file, unchanged? A report of an earlier run that this one has not touched. */
+/* Is it the same file, unchanged in size and time? Then it is not a report of this run. */
 static bool is_same(const struct stat *a, const struct stat *b)
 {
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&

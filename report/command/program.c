@@ -238,8 +238,8 @@ int sc_program_run(char **argv, const struct sc_program_ways *ways)
     return result;
 }
 
-/* Ends this command as the program has ended: by the same signal, without a core dump. Returns the
- * status if there was none. */
+/* Ends this command as the program has ended: by the same signal, without a core dump. Returns an
+ * exit status if no signal has ended the program, or if the signal does not end this process. */
 int sc_program_end_alike(int status)
 {
     if (!WIFSIGNALED(status))

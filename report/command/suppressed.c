@@ -227,7 +227,8 @@ static const struct entries *entries_of(struct sc_suppressed *suppressed,
     return known->entries;
 }
 
-/* Adds the entries that any frame of the stack may fit. */
+/* Adds, for each frame of the stack, the entries whose first pattern matches it: only these may
+ * cover the hazard. */
 static void add_entries(struct sc_suppressed *suppressed, const struct sc_suppression_stack *stack,
                         struct entries *candidates)
 {

@@ -137,8 +137,8 @@ void sc_asked_plainly(struct sc_asked_facts *facts, struct sc_scratch *scratch, 
     ask(facts, scratch, library, make_environment(scratch, 0, &count));
 }
 
-/* Asks in a child with the library preloaded; cupti=require has the library say what CUPTI
- * answered. */
+/* Asks in a child that has the library preloaded. With cupti=require the library reports how
+ * loading CUPTI went. */
 void sc_asked_preloaded(struct sc_asked_facts *facts, struct sc_scratch *scratch,
                         const char *library, const char *report_path)
 {

@@ -100,7 +100,8 @@ static struct sc_watch_counted *find_counted(struct sc_watched *watched, const j
     return counted;
 }
 
-/* Counts a hazard by its line, which says how many of the hazard there have been. */
+/* Takes a hazard's line, which has the count of that hazard so far, into the count of its code.
+ * Suppressed hazards and advisories do not count. */
 static void count_hazard(struct sc_watched *watched, const json_t *hazard)
 {
     bool is_one =

@@ -34,7 +34,8 @@ struct sc_depot_record {
     uint64_t words[];
 };
 
-/* Returns the id of the record with this key, or 0. A key is a run of words of 8 bytes. */
+/* Returns the id of the published record with this key; 0: there is none. A key is a run of words
+ * of 8 bytes. */
 uint32_t sc_depot_find(struct sc_depot *depot, const void *key, uint32_t key_words);
 
 /* Reserves room for a record of so many words, which cannot be found before it is published.

@@ -55,7 +55,8 @@ struct sc_frame_detour {
  * frame that switches to a spare stack, before and after. */
 struct sc_frame_detour sc_frame_set_detour(struct sc_frame_detour detour);
 
-/* Is the function with this frame still running on this thread? The frame must have a place. */
+/* Is the function whose frame was recorded still running on this thread? It may have been left by
+ * siglongjmp, of which nobody tells. The record must have a place. */
 bool sc_frame_lives(const struct sc_frame *record);
 
 /* Has the function returned, although its return address still lies in the frame? On AArch64 the
@@ -71,7 +72,7 @@ enum { SC_FRAMES_CAN_BE_PASSED = 1 };
 enum { SC_FRAMES_CAN_BE_PASSED = 0 };
 #endif
 
-/* Is a frame recorded, and is its function still running? */
+/* Is a frame recorded, and is its function still running? Usually none is, which takes a load. */
 static inline bool sc_frame_is_noted(const struct sc_frame *record)
 {
     return __builtin_expect(record->place != 0, 0) && sc_frame_lives(record);

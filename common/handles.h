@@ -39,7 +39,7 @@ struct sc_handles {
 #endif
 };
 
-/* Initialises the map. Returns 0 or -ENOMEM. */
+/* Makes the map ready, in memory with any contents. Returns 0 or -ENOMEM. */
 int sc_handles_init(struct sc_handles *handles);
 
 /* Unmaps all tables. No other thread may use the map any more. */

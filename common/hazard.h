@@ -45,7 +45,7 @@ struct sc_hazard_copy {
     uint32_t stream_origin;  /* track/origins.h */
 };
 
-/* One of two nodes of a graph that no edge orders. */
+/* One of two nodes of a graph that use the same bytes, with no edge that orders them. */
 struct sc_hazard_node {
     enum sc_direction direction;
     bool reads; /* the node reads the bytes; else it writes them */
@@ -63,6 +63,8 @@ struct sc_hazard_limit {
     const char *kernel;
 };
 
+/* A hazard: a mistake of the program that may do harm. `event`, the call or access that came too
+ * early, hurts `copy`, an operation of the device; `action` is what the library did. */
 struct sc_hazard {
     enum sc_hazard_code code;
     enum sc_certainty certainty;

@@ -68,7 +68,8 @@ static inline void sc_kernel_back_off(unsigned times)
         sc_kernel_call(SYS_nanosleep, &moment, NULL);
 }
 
-/* May there be a seccomp filter? False only if there is certainly none. */
+/* May there be a seccomp filter, which may refuse system calls or kill for them? False only if
+ * there is certainly none. */
 static inline bool sc_kernel_is_filtered(void)
 {
     return sc_kernel_call(SYS_prctl, PR_GET_SECCOMP) != SECCOMP_MODE_DISABLED;

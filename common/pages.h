@@ -17,7 +17,8 @@
 /* What a touch (an access of the host to memory) does. */
 enum sc_touch { SC_TOUCH_READ = 1, SC_TOUCH_WRITE = 2 };
 
-/* The access that the program has to a page, from most to least. */
+/* The access that the program has to a page, from most to least: the guard takes some away while
+ * an operation uses the page. */
 enum sc_access { SC_ACCESS_ALL, SC_ACCESS_READ, SC_ACCESS_NONE };
 
 /* Whole pages, from `start` up to `end`. */

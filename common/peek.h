@@ -13,7 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Copy memory. False: not all of it could be read. sc_peek never uses a pipe. */
+/* Copy memory that may be unmapped or protected, without a signal. False: not all of it could be
+ * read. sc_peek never uses a pipe, and fails if the system forbids process_vm_readv. */
 bool sc_peek(void *into, uintptr_t address, size_t size_bytes);
 bool sc_peek_anyhow(void *into, uintptr_t address, size_t size_bytes);
 

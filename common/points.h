@@ -25,7 +25,8 @@ enum sc_stream_kind { SC_STREAM_NONBLOCKING, SC_STREAM_BLOCKING, SC_STREAM_LEGAC
  * references are counted. */
 struct sc_clock;
 
-/* Identifies one operation: the `number`-th one on its stream. */
+/* The name of one operation: the `number`-th one on its stream, with what tells its order against
+ * the legacy stream. */
 struct sc_ticket {
     uint32_t stream;
     uint32_t legacy; /* the context's legacy stream if `stream` is a blocking one, else 0 */

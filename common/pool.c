@@ -87,7 +87,8 @@ uint32_t sc_pool_take(struct sc_pool *pool)
     return id;
 }
 
-/* Gives the memory of all chunks but the first back to Linux; called when no record is in use. The
+/* Gives the memory of all chunks but the first back to Linux; called when no record is in use, so
+ * all ids count as never used again, and the free list, which lies in the records, is emptied. The
  * pages stay mapped and read as zeros, since a thread without the lock may still read there. */
 static void release_pages(struct sc_pool *pool)
 {

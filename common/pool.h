@@ -57,7 +57,7 @@ static inline uint32_t sc_pool_first_unused(const struct sc_pool *pool)
     return atomic_load_explicit(&pool->unused, memory_order_acquire);
 }
 
-/* Returns the record with the id. */
+/* Returns the record with the id, which must once have been allocated; safe without the lock. */
 static inline void *sc_pool_at(struct sc_pool *pool, uint32_t id)
 {
     char *chunk =

@@ -10,7 +10,8 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* Makes the version odd or even. To be called before a change, and after it. */
+/* Makes the version odd, before a change, or even again, after it: readers without the lock search
+ * again if they meet an odd one, or another than before. */
 static inline void sc_seqlock_next(_Atomic uint64_t *version)
 {
     uint64_t now = atomic_load_explicit(version, memory_order_relaxed);

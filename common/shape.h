@@ -62,7 +62,7 @@ struct sc_runs {
 struct sc_runs sc_shape_runs(const struct sc_shape *shape, const struct sc_fold *fold);
 struct sc_runs sc_shape_runs_between(const struct sc_shape *shape, const struct sc_fold *fold,
                                      uintptr_t from, uintptr_t to);
-/* Stores the next run. False: there is none. */
+/* Stores the next run of the walk, a piece of bytes without a gap. False: there is none. */
 bool sc_shape_next_run(struct sc_runs *runs, struct sc_run *run);
 
 /* Return how many bytes the shape has, without the gaps: in all, or from one address to another. */
@@ -83,7 +83,8 @@ static inline bool sc_shape_is_whole(const struct sc_shape *shape, const struct 
     return !fold->pitch_bytes && (shape->rows == 1 || shape->pitch_bytes == shape->width_bytes);
 }
 
-/* Are the rows disjoint, so that none extends into the next one? */
+/* Are the rows disjoint, so that none extends into the next one? A copy may have a pitch smaller
+ * than its width. */
 bool sc_shape_rows_are_apart(const struct sc_shape *shape, const struct sc_fold *fold);
 
 /* Have the shapes' hulls (sc_shape_hulls_touch), or the shapes themselves (sc_shapes_touch), a

@@ -16,6 +16,7 @@
 
 enum { SC_TRACE_WORDS = 4, SC_TRACE_EVENTS = 256 /* a power of two */ };
 
+/* An event that a thread has recorded: what happened, when, and up to four values. */
 struct sc_trace_event {
     /* Counts the events of all threads, so that they can be ordered; 0: none, or it is being
      * written. */
@@ -25,8 +26,8 @@ struct sc_trace_event {
     uint64_t words[SC_TRACE_WORDS];
 };
 
-/* A thread's ring, which is never freed. A new thread may take over the ring of one that has ended.
- */
+/* A thread's ring of its latest events, which is never freed. A new thread may take over the ring
+ * of one that has ended. */
 struct sc_trace_ring {
     struct sc_trace_ring *next; /* the list of all rings, the youngest first */
     _Atomic int32_t thread;

@@ -23,13 +23,15 @@ struct sc_hazard;
 enum { SC_REASONS_MAX = 64, SC_LABELS_MAX = 257 };
 
 /* Labels the process with the value of SAFECOPY_LABEL, in which a test leaves its label for the
- * processes that it starts. */
+ * processes that it starts. Called once, as the library starts. */
 void sc_annotations_start(void);
 
-/* Sets the label of the process. NULL or "" takes the label away; a long label is cut. */
+/* Sets the label of the process (a test, a request, a step, as the program calls it), which
+ * hazards then carry in the report. NULL or "" takes the label away; a long one is cut. */
 void sc_annotations_label(const char *label);
 
-/* Sets the label of the calling thread, which counts instead of the process's. */
+/* Sets the label of the calling thread, which its hazards carry instead of the process's. "": the
+ * process's counts again. */
 void sc_annotations_label_thread(const char *label);
 
 /* From begin to end, hazards whose event (the call or access that came too early) is on the calling
@@ -59,14 +61,16 @@ static inline uint32_t sc_annotations_label_here(void)
                : atomic_load_explicit(&sc_annotations_process_label, memory_order_relaxed);
 }
 
-/* Returns the text of the label with that number; NULL for 0. */
+/* Returns the text of the label with that number, for the report; NULL for 0, which is no
+ * label. */
 const char *sc_annotations_label_text(uint32_t number);
 
 /* Returns the reason with number `index`, as stored in hazard->ignored. Numbers begin at 1; NULL
  * past the last one. */
 const char *sc_annotations_reason(unsigned index);
 
-/* Initialises the lock in a forked child, since another thread of the parent may have held it. */
+/* Initialises the lock in a forked child: another thread of the parent may have held it at the
+ * fork, and it would never be released. */
 void sc_annotations_child(void);
 
 #endif

@@ -19,15 +19,15 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
-/* Moves the open file to a descriptor with a high number, and closes `fd`. Returns the new
- * descriptor, or -errno. */
+/* Gives the open file a descriptor with a high number, above what programs use, and closes `fd`.
+ * Returns the new descriptor, or -errno. */
 int sc_file_move_high(int fd);
 
 /* Writes all bytes, also after short writes and interruptions. 0 or -errno. */
 int sc_file_write(int fd, const char *bytes, size_t count);
 
-/* Writes all bytes as sc_file_write does, but returns -EAGAIN if a slow reader takes no byte for
- * `patience_ms`, whether the descriptor blocks or not. */
+/* Writes all bytes, but returns -EAGAIN if a slow reader takes no byte for `patience_ms`, whether
+ * the descriptor blocks or not: the library must not hang on a reader. */
 int sc_file_write_within(int fd, const char *bytes, size_t count, unsigned patience_ms);
 
 /* Returns true if `fd` has a regular file open. Async-signal-safe. */
@@ -51,8 +51,8 @@ int sc_file_create(const char *path);
  * Returns a descriptor or -errno. */
 int sc_file_open_existing(const char *path, int flags);
 
-/* Returns another descriptor of the same open file, with a high number; -errno if the file is not
- * open for writing. */
+/* Returns another descriptor of the same open file (the position is shared), with a high number;
+ * -errno if the file is not open for writing. */
 int sc_file_duplicate(int fd);
 
 /* Stores the status of what is at `path`; a symbolic link is not followed. Returns 0 or -errno. */
@@ -80,10 +80,11 @@ struct sc_file_identity sc_file_identify(int fd);
 /* Returns true if `fd` has the file of `identity` open. */
 bool sc_file_is_same(int fd, const struct sc_file_identity *identity);
 
-/* Changes the mode of the file that `fd` has open (fchmod). Returns 0 or -errno. */
+/* Changes the permissions of the file that `fd` has open (fchmod). Returns 0 or -errno. */
 int sc_file_set_mode(int fd, mode_t mode);
 
-/* Returns the seals of a memfd (fcntl F_GET_SEALS); -errno if the file cannot have seals. */
+/* Returns the seals of a memfd (F_GET_SEALS: what nobody may do to it any more); -errno if the
+ * file cannot have seals. */
 long sc_file_seals(int fd);
 
 /* Opens a file for reading, at a path that the library itself chose. Returns a descriptor or
@@ -102,7 +103,8 @@ long sc_file_read_at(int fd, void *bytes, size_t size, uint64_t offset);
  * shorter than `words`, its bytes are compared with the beginning of `words`. */
 bool sc_file_begins(int fd, const char *words);
 
-/* Reads a small file into `bytes`, cut to size. Returns the number of bytes, or -errno. */
+/* Reads a small file, such as those of /proc, into `bytes`; what does not fit is left out, and no
+ * NUL is added. Returns the number of bytes, or -errno. */
 long sc_file_read(const char *path, char *bytes, size_t size);
 
 /* Returns the decimal number after `key` in the first 255 bytes of a file that the Linux kernel
@@ -123,16 +125,17 @@ void sc_file_link(const char *path, char *target, size_t size);
 
 void sc_file_close(int fd); /* a negative `fd` does nothing */
 
-/* Blocks all signals except those that the running instruction raises (SIGSEGV and its like).
- * Stores the former mask in `before`. */
+/* Blocks all signals except those that the running instruction raises (SIGSEGV and its like),
+ * around a lock or a write that a handler must not interrupt. Stores the former mask in
+ * `before`. */
 void sc_file_block_signals(sigset_t *before);
 
-/* Sets the signal mask `before`. */
+/* Sets the signal mask that sc_file_block_signals has stored. */
 void sc_file_restore_signals(const sigset_t *before);
 
-/* Calls `visit` for the entries of a folder, `most` at most, but for those that begin with a dot,
- * until it returns true. Returns whether it did. Makes system calls alone: async-signal-safe, and
- * good for a forked child. */
+/* Calls `visit` for the entries of a folder until it returns true, and returns whether it did. At
+ * most `most` entries are looked at; those whose names begin with a dot are not visited. Makes
+ * system calls alone: async-signal-safe, and good for a forked child. */
 typedef bool sc_file_visit(void *context, const char *folder, const char *name);
 bool sc_file_each_entry(const char *folder, unsigned most, sc_file_visit *visit, void *context);
 

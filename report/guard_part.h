@@ -25,11 +25,13 @@ struct sc_guard_part_sites {
     struct sc_json_lines_stack stacks[SC_GUARD_PART_SITES_MAX];
 };
 
-/* Copies the call sites from `budget`, and looks up the names in their stacks. Locks: takes the
- * loader's lock. */
+/* Copies the call sites of copies from `budget`, with how many of their operations had their pages
+ * protected, and looks up the names in their stacks. To be called before the report's lock is
+ * taken. Locks: takes the loader's lock. */
 void sc_guard_part_name_sites(const struct sc_budget *budget, struct sc_guard_part_sites *sites);
 
-/* Writes the member. `sites` NULL: there is no guard_budget. */
+/* Writes the member `guard` of a summary line. `sites` NULL: the option guard_budget, which limits
+ * how much time protecting pages may take, is off. */
 void sc_guard_part_put(struct sc_text *line, const struct sc_options *options,
                        const struct sc_report_guard *guard,
                        const struct sc_guard_part_sites *sites);

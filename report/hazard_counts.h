@@ -19,6 +19,7 @@
 
 enum { SC_HAZARD_COUNTS_MAX = 2048, SC_HAZARD_COUNTS_RELABELLED_MAX = 1000 };
 
+/* What is known of hazards that are equal: the same mistake, found again and again. */
 struct sc_hazard_counts {
     /* the first of the equal hazards, with the strongest certainty that any of them had */
     struct sc_hazard first;
@@ -38,12 +39,12 @@ struct sc_hazard_counts {
  * an entry at most a thousand lines. */
 const struct sc_hazard_counts *sc_hazard_counts_note(const struct sc_hazard *hazard, bool *telling);
 
-/* Notes that the copy of `hazard` ended `remaining_ns` after the event (before it, if negative).
- * Pre: `hazard` was counted. */
+/* Notes how long the copy of `hazard` ran on after the event, the call or access that came too
+ * early; negative: it had ended before. Pre: `hazard` was counted. */
 void sc_hazard_counts_note_time(const struct sc_hazard *hazard, int64_t remaining_ns);
 
-/* Notes where `hazard` happened. Entries with the same `place` are shown as one. Pre: `hazard` was
- * counted. */
+/* Notes where in the user's code `hazard` happened (a hash). Entries of one place are shown as
+ * one. Pre: `hazard` was counted. */
 void sc_hazard_counts_note_place(const struct sc_hazard *hazard, uint64_t place);
 
 /* Copies the `most` most important places into `top`: observed before latent, frequent before rare.
@@ -51,7 +52,7 @@ void sc_hazard_counts_note_place(const struct sc_hazard *hazard, uint64_t place)
  * the first. Returns how many places were copied; *places gets how many there are. */
 unsigned sc_hazard_counts_top(struct sc_hazard_counts *top, unsigned most, unsigned *places);
 
-/* Empties the table. */
+/* Empties the table, in a forked child. */
 void sc_hazard_counts_forget(void);
 
 #endif

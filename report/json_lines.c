@@ -361,8 +361,8 @@ static bool put_modules(struct sc_text *line, const struct sc_path_names *names)
     return writer.has_any;
 }
 
-/* Writes the members that tell this process from all others, for readers who match its lines after
- * an exec. */
+/* Writes the members that tell this process from all others. They stay the same after an exec, so
+ * that readers can match what it wrote before and after. */
 void sc_json_lines_process(struct sc_text *line, int32_t pid, uint64_t started, const char *host)
 {
     sc_json_put(line, "pid:%d started:%lu host:%s", pid, started, host);

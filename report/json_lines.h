@@ -22,7 +22,7 @@
 
 struct sc_path_names;
 
-/* The named frames of one stack, innermost first. */
+/* The frames of one stack with their modules and symbols, innermost first. */
 struct sc_json_lines_stack {
     unsigned count;
     struct sc_report_frame frames[SC_STACK_DEPTH_MAX];
@@ -51,15 +51,17 @@ struct sc_text;
  * takes the loader's lock, so none of the library's may be held. */
 void sc_json_lines_name_stack(uint32_t id, struct sc_json_lines_stack *stack);
 
-/* Checks, after an element was appended to a list, that `reserve` bytes are left for the end of the
- * line. Returns false, after removing the element, which began at `before`, if fewer are left. */
+/* Checks, after an element was appended to a list of the line, that `reserve` bytes are left for
+ * the line's end. If fewer are, takes the element back (it began at `before`) and returns false:
+ * so a line is valid JSON however small its buffer is. */
 bool sc_json_lines_keep(struct sc_text *line, size_t before, size_t reserve);
 
 /* Returns how many bytes the next element of an array must leave free: `reserve` for the end of the
  * line, and as much as for this element for each of the `more` that follow. */
 size_t sc_json_lines_share(const struct sc_text *line, unsigned more, size_t reserve);
 
-/* Writes the member `by_code`. `by_code`: a count for each enum sc_hazard_code. */
+/* Writes the member `by_code`: how many hazards there were of each code. `by_code`: a count for
+ * each enum sc_hazard_code. */
 void sc_json_lines_put_by_code(struct sc_text *line, const uint64_t *by_code);
 
 /* Writes the member `stack`. Outer frames that would leave less than `reserve` bytes are left out.
@@ -71,20 +73,23 @@ void sc_json_lines_put_stack(struct sc_text *line, const struct sc_json_lines_st
  * this is. Locks: takes the loader's lock. */
 void sc_json_lines_run(struct sc_text *line, const struct sc_options *options,
                        const struct sc_report_run *run, const struct sc_path_names *names);
-/* Writes a `modules` line with modules that no line has yet, as many as there is room for. Returns
- * false if there are none. Locks: takes the loader's lock. Pre: one caller at a time,
- * sc_json_lines_run included. */
+/* Writes a `modules` line with loaded modules that no line has yet, as many as there is room for;
+ * frames in the report refer to them. Returns false if there are none: the line is not to be
+ * written then. Locks: takes the loader's lock. Pre: one caller at a time, sc_json_lines_run
+ * included. */
 bool sc_json_lines_modules(struct sc_text *line, const struct sc_path_names *names);
 /* Writes the members `pid`, `started` and `host`, which together identify the process; they stay
  * the same after exec. */
 void sc_json_lines_process(struct sc_text *line, int32_t pid, uint64_t started, const char *host);
 
-/* Writes a `hazard` line. `count`: how many equal hazards there have been. */
+/* Writes a `hazard` line. `count`: how many equal hazards there have been. `stacks`: those of the
+ * hazard, named before the report's lock was taken. `names`: which process this is. */
 void sc_json_lines_hazard(struct sc_text *line, const struct sc_hazard *hazard, uint64_t count,
                           const struct sc_json_lines_stacks *stacks,
                           const struct sc_path_names *names);
 
-/* Write a `timing` line, a `coverage` line for a missed call, and a `cupti` line. */
+/* Write a `timing` line (when the copy of a hazard ran), a `coverage` line for a driver call that
+ * came through no wrapper, and a `cupti` line. */
 void sc_json_lines_timing(struct sc_text *line, const struct sc_hazard *hazard,
                           const struct sc_report_timing *timing);
 

@@ -21,8 +21,8 @@ struct sc_text;
  * path with '/'. */
 void *sc_libraries_open(const char *name, int flags);
 
-/* Opens `file` in the folder of the object that contains this code. Returns NULL also if that
- * folder is not known (sc_libraries_find_path). */
+/* Opens `file`, which is installed with the library, in the folder of the object that contains
+ * this code. Returns NULL also if that folder is not known (sc_libraries_find_path). */
 void *sc_libraries_open_beside_us(const char *file, int flags);
 
 /* Stores the absolute path of the module that `address` lies in. Returns false if it is not known:
@@ -30,7 +30,8 @@ void *sc_libraries_open_beside_us(const char *file, int flags);
  * it. */
 bool sc_libraries_find_path(const void *address, char *path, size_t size);
 
-/* Appends the relative folders that are skipped, separated by blanks; nothing if there are none. */
+/* Appends the relative folders that are skipped when libraries are searched, separated by blanks;
+ * nothing if there are none. For `safecopy doctor`. */
 void sc_libraries_put_passed_over(struct sc_text *text);
 
 #endif

@@ -16,18 +16,20 @@
 
 struct sc_text;
 
-/* The events, with the names in their stacks looked up. */
+/* What the member `limits` is written from: the events (settings of a context's limits, and
+ * launches that fixed one), with the names in their stacks looked up. */
 struct sc_limits_part {
     const struct sc_limit_events *limits;
     struct sc_json_lines_stack stacks[SC_LIMIT_EVENTS];
     struct sc_json_lines_stack module_stacks[SC_LIMIT_MODULES];
 };
 
-/* Looks up the names in the stacks of the events. Locks: takes the loader's lock. */
+/* Looks up the names in the stacks of the events; to be called before the report's lock is taken.
+ * Locks: takes the loader's lock. */
 void sc_limits_part_name(const struct sc_limit_events *limits, struct sc_limits_part *part);
 
-/* Writes the member. Outer frames are left out, so that it takes at most half of the line's room.
- */
+/* Writes the member `limits` of a summary line. Outer frames are left out, so that it takes at
+ * most half of the line's room. */
 void sc_limits_part_put(struct sc_text *line, const struct sc_limits_part *part);
 
 #endif

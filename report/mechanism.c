@@ -11,7 +11,7 @@
 #include "common/poison.h"
 
 /* May Linux swap pages out? /proc/swaps has a headline, and a line for each place to swap to. True
- * also if it cannot be read, which only costs the faster mechanism. */
+ * also if it cannot be read: mprotect, which is then used, is right with swap and without. */
 static bool has_swap(void)
 {
     char text[512];

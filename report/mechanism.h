@@ -23,7 +23,8 @@ enum sc_mechanism {
     SC_MECHANISM_USERFAULTFD,
 };
 
-/* Returns the mechanism that the option `guard` selects on this system. */
+/* Returns by which mechanism pages are protected on this system with this value of the option
+ * `guard`. */
 enum sc_mechanism sc_mechanism_of(enum sc_guard_mode guard);
 
 #endif

@@ -6,8 +6,8 @@
 
 struct sc_text;
 
-/* Appends the member if there are any limits. Reads small files. Locks: none. Not for a signal
- * handler. */
+/* Appends the member `memory_limits` (of MPS, of cgroups) if there are any limits. Reads small
+ * files. Locks: none. Not for a signal handler. */
 void sc_memory_limits_put(struct sc_text *line);
 
 #endif

@@ -14,8 +14,9 @@ struct sc_json_lines_stack;
  * "PyTorch", or else by its file name. "unknown": there is no such frame. */
 void sc_memory_owner_name(const struct sc_json_lines_stack *stack, char *name, size_t size);
 
-/* Returns the owner's name for a stack that is given by its id (track/stacks.h). Names are looked
- * up from the innermost frame on, only until the owner is found. Locks: takes the loader's. */
+/* Stores the owner, as sc_memory_owner_name does, for a stack that is given by its id
+ * (track/stacks.h) and whose frames have no names yet. They are looked up from the innermost one
+ * on, only until the owner is found. Locks: takes the loader's. */
 void sc_memory_owner_find(uint32_t stack, char *name, size_t size);
 
 #endif

@@ -20,8 +20,8 @@ struct sc_text;
 
 enum { SC_MEMORY_PART_NAME_BYTES = 64, SC_MEMORY_PART_OWNERS = 128 };
 
-/* What an owner holds at one place (a device or the host). The last of SC_MEMORY_PART_OWNERS
- * entries also has what all further owners hold. */
+/* What an owner (the library that allocated it) has at one place, a device or the host. The last
+ * of SC_MEMORY_PART_OWNERS entries also has what all further owners have. */
 struct sc_memory_part_owner {
     unsigned place;
     char name[SC_MEMORY_PART_NAME_BYTES];
@@ -46,8 +46,9 @@ struct sc_memory_part {
  * `part`: to be called before the report's lock is taken. Locks: takes the loader's lock. */
 void sc_memory_part_name(const struct sc_statement *statement, struct sc_memory_part *part);
 
-/* Writes the member, with at most `max` accounts and `max` owners. Leaves out the last accounts and
- * outer frames if they would leave less than `reserve` bytes. */
+/* Writes the member `memory`, with at most `max` accounts (what one call stack has) and `max`
+ * owners. Leaves out the last accounts and outer frames if they would leave less than `reserve`
+ * bytes. */
 void sc_memory_part_put(struct sc_text *line, const struct sc_memory_part *part, unsigned max,
                         size_t reserve);
 

@@ -14,11 +14,11 @@
 
 enum { SC_MISSES_MAX = 256 };
 
-/* Counts the call. Returns how many calls of its function and stack there were so far; 0: the table
- * is full, and the call is not counted. */
+/* Counts a driver call that the library did not see. Returns how many calls of its function and
+ * stack there were so far; 0: the table is full, and the call is not counted. */
 uint64_t sc_missed_calls_note(const struct sc_report_miss *miss);
 
-/* Empties the table. */
+/* Empties the table, in a forked child. */
 void sc_missed_calls_forget(void);
 
 #endif

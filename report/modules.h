@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* A loaded module: a program or a library. */
 struct sc_module {
     const char *name; /* as the loader has it; "" for the program itself */
     uintptr_t base;   /* where its mapping starts, from which offsets of frames count */
@@ -23,7 +24,8 @@ struct sc_module {
 typedef int sc_modules_visit(const struct sc_module *module, void *context);
 void sc_modules_each_new(sc_modules_visit *visit, void *context);
 
-/* Returns true if modules were loaded since all were visited. */
+/* Returns true if modules were loaded since sc_modules_each_new has visited all: a line about them
+ * is due. Cheap. */
 bool sc_modules_have_come(void);
 
 /* Forgets, in a forked child, which modules were visited. */

@@ -27,6 +27,7 @@ enum sc_oom_verdict {
     SC_OOM_VERDICTS
 };
 
+/* An allocation that has failed for want of memory, with what was found out about the cause. */
 struct sc_oom {
     const char *api;     /* lives for ever */
     uint64_t size_bytes; /* what the call asked for; 0: the call does not say */
@@ -41,8 +42,8 @@ struct sc_oom {
     uint64_t free_bytes, total_bytes; /* of the place; total 0: not known */
 };
 
-/* Writes the `oom` line, with its newline. `stack`: that of the call. `part`: what the ledger held
- * at that time, or NULL. */
+/* Writes the `oom` line, with its newline. `stack`: that of the call. `part`: which memory the
+ * process had at that time, and who had it; NULL: not known. */
 void sc_oom_line_write(struct sc_text *line, const struct sc_oom *oom,
                        const struct sc_json_lines_stack *stack, const struct sc_memory_part *part);
 

@@ -74,7 +74,8 @@ struct sc_options {
     char ignored[SC_OPTIONS_IGNORED_SIZE]; /* the bad entries, as many as fit, separated by ':' */
 };
 
-/* Called with each complaint: one line without prefix and newline, valid during the call. */
+/* Called with each complaint about a bad entry: one line for people, without prefix and newline,
+ * valid during the call. */
 typedef void sc_options_complain(void *context, const char *line);
 
 /* Sets every option to its default. */
@@ -95,8 +96,9 @@ unsigned sc_options_check(struct sc_options *options, const char *text,
  * index of its word. Needs some hundred bytes of stack, while struct sc_options has 10 KB. */
 int sc_options_find_choice(const char *text, const char *key);
 
-/* Returns the key of row `index` of the table, or NULL past the last row. Writes the option's
- * present value as an entry would give it, cut to `size` bytes with its NUL. */
+/* Returns the key of row `index` of the table of options, or NULL past the last row, so that
+ * callers can list them. Writes the option's present value as an entry would give it, cut to
+ * `size` bytes with its NUL. */
 const char *sc_options_get(const struct sc_options *options, unsigned index, char *value,
                            size_t size);
 
@@ -107,7 +109,7 @@ bool sc_options_has(const char *key, size_t length);
  * one of the table's. */
 bool sc_options_is_given(const struct sc_options *options, const char *key);
 
-/* Writes the table of help=1 to fd. */
+/* Writes the table of help=1 to fd: each option with its values and what it does. */
 void sc_options_print_table(int fd);
 
 #endif

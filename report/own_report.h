@@ -21,11 +21,13 @@ struct sc_own_report_author {
     char host[256];   /* with JSON's escapes; "" if it is longer */
 };
 
-/* Returns true if the first line is a complete `run` line of the library's, and stores its process;
- * else *author is undefined. */
+/* Returns true if the file's first line is a complete `run` line of the library's, and stores the
+ * process that wrote it; else *author is undefined. Only such a file may be removed or appended
+ * to. */
 bool sc_own_report_begins(int fd, struct sc_own_report_author *author);
 
-/* Returns true if the last line is a complete line of the library's. */
+/* Returns true if the file's last line is a complete line of the library's: the report was not
+ * cut, and nobody has added to it. */
 bool sc_own_report_ends(int fd);
 
 #endif

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What tells this process from others. */
 struct sc_path_names {
     char executable[4096]; /* absolute; "" if unknown */
     char directory[4096];  /* the working directory now; "" if unknown */
@@ -24,7 +25,7 @@ struct sc_path_names {
     uint64_t started;
 };
 
-/* Stores the names of this process. */
+/* Stores what tells this process from others, as it is now. Reads /proc and the environment. */
 void sc_path_find_names(struct sc_path_names *names);
 
 /* Returns when process `pid` was started, in the Linux kernel's ticks since boot; 0: there is no
@@ -42,7 +43,7 @@ int sc_path_expand(const char *pattern, const struct sc_path_names *names, char 
  * there is none. A % at the end of a path component has no letter. */
 char sc_path_unknown_letter(const char *pattern);
 
-/* Returns the part after the last '/'. */
+/* Returns the part of the path after the last '/': the file's name. */
 const char *sc_path_base(const char *path);
 
 #endif

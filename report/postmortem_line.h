@@ -25,12 +25,14 @@
 struct sc_limit_event;
 struct sc_text;
 
+/* One of the last operations of a stream, or of the last frees, before a context was lost. */
 struct sc_postmortem_operation {
     struct sc_history_entry is; /* what was issued, with the id of its stack */
     uint64_t time_ns;
     bool in_flight; /* the host has not learnt that it is done */
 };
 
+/* A stream with its last operations before a context was lost. */
 struct sc_postmortem_stream {
     uintptr_t handle; /* as the program knows it */
     int device;
@@ -38,6 +40,8 @@ struct sc_postmortem_stream {
     unsigned count;
 };
 
+/* What a process knows when a call first returns an error that loses the context: that call, what
+ * each stream did last, and what was freed. */
 struct sc_postmortem {
     int error; /* the driver's error number; 0: the program aborts */
     const char *name;
@@ -51,7 +55,7 @@ struct sc_postmortem {
     const struct sc_limit_event *heap_user;
 };
 
-/* The most important parts of it, for the summary on stderr. */
+/* The most important parts of a struct sc_postmortem, for the summary on stderr. */
 struct sc_postmortem_brief {
     int error;
     const char *name; /* NULL: there is no post-mortem */
@@ -61,7 +65,7 @@ struct sc_postmortem_brief {
     struct sc_postmortem_operation operation, freed; /* the latest in flight, the latest free */
 };
 
-/* Returns what the summary says of the post-mortem. */
+/* Returns what the summary on stderr says of a lost context. */
 struct sc_postmortem_brief sc_postmortem_line_in_brief(const struct sc_postmortem *postmortem);
 
 /* Writes the `postmortem` line, with its newline. What does not fit is left out from the end:

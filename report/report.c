@@ -343,7 +343,8 @@ static struct naming *begin_naming(void)
     return fresh;
 }
 
-/* Gives back the room for named stacks: to the static ones, or to Linux. */
+/* Gives back the room for named stacks: to the static ones, or to Linux. The cleanup of NAMED, so
+ * it gets the variable's address. */
 static void end_naming(struct naming *const *naming)
 {
     if (is_kept(*naming))
@@ -646,7 +647,8 @@ struct parts {
     struct sc_limits_part limits;
 };
 
-/* Ends the use of parts; NULL is allowed. */
+/* Ends the use of parts; NULL is allowed. The cleanup of PARTS, so it gets the variable's
+ * address. */
 static void unmap_parts(struct parts *const *parts)
 {
     sc_pages_unmap(*parts, sizeof **parts);

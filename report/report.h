@@ -44,8 +44,8 @@ struct sc_options;
 struct sc_postmortem;
 struct sc_statement;
 
-/* What only the caller knows of the run. Versions are as CUDA numbers them (13000); 0: not known.
- */
+/* What only the caller knows of the run, for the report's first line. Versions are as CUDA numbers
+ * them (13000); 0: not known. */
 struct sc_report_run {
     int driver_version;
     int runtime_version;
@@ -86,7 +86,8 @@ struct sc_report_timing {
     uint64_t start_ns, end_ns;
 };
 
-/* A driver call that came through no wrapper. */
+/* A driver call that came through none of the library's wrappers, as CUPTI has shown: the library
+ * did not know of it in time. */
 struct sc_report_miss {
     const char *api;         /* lives for ever */
     const char *runtime_api; /* NULL: the program called the driver itself */
@@ -95,7 +96,8 @@ struct sc_report_miss {
     uint32_t stack;
 };
 
-/* How often ranges of pages were protected by each mechanism, and the budget that limits guards. */
+/* How often ranges of pages were protected by each mechanism, and the budget (the option
+ * guard_budget) that limits how much time that takes. */
 struct sc_report_guard {
     uint64_t by_mprotect, by_userfaultfd;
     enum sc_userfaultfd_state userfaultfd;
@@ -156,8 +158,9 @@ struct sc_report_frame {
  * report_path=none, and when called again, does nothing and returns 0. */
 int sc_report_open(const struct sc_options *options, const struct sc_report_run *run);
 
-/* Returns true if the hazard is left out: a suppression covers it, or the program ignores it. It is
- * counted as suppressed here, and must not be passed to sc_report_hazard. */
+/* Returns true if the hazard is not to be reported: a suppression of the user's covers it, or the
+ * program ignores it. It is then counted as suppressed, and must not be passed to
+ * sc_report_hazard. */
 bool sc_report_suppresses(const struct sc_hazard *hazard);
 
 /* Counts the hazard, and writes its line if the line is due. Equal hazards have the same code and
@@ -168,34 +171,36 @@ bool sc_report_suppresses(const struct sc_hazard *hazard);
  * not be written. */
 bool sc_report_hazard(const struct sc_hazard *hazard);
 
-/* Writes a `timing` line for a hazard that has a line, and keeps the time for the summary. */
+/* Writes a `timing` line for a hazard that has a line: CUPTI tells later when its copy ran. Keeps
+ * the time for the summary. */
 void sc_report_timing(const struct sc_hazard *hazard, const struct sc_report_timing *timing);
 
-/* Counts a call that came through no wrapper, and writes a `coverage` line for the 1st, 2nd, 4th,
- * 8th, ... call of the same function and stack. Returns whether a line was written. */
+/* Counts a driver call that came through no wrapper, and writes a `coverage` line for the 1st,
+ * 2nd, 4th, 8th, ... call of the same function and stack. Returns whether a line was written. */
 bool sc_report_missed(const struct sc_report_miss *miss);
 
 /* Writes a `cupti` line: CUPTI is wanted, and is not available, or no longer. */
 void sc_report_cupti(const struct sc_report_cupti *cupti);
 
-/* Writes the path of the report into `path`; "" if there is no report. */
+/* Stores the path of the report; "" if there is none. */
 void sc_report_path(char *path, size_t size);
 
-/* Writes the `postmortem` line, and keeps its most important parts for the summary. Once in a
- * process. */
+/* Writes the `postmortem` line about a lost context, and keeps its most important parts for the
+ * summary. Once in a process. */
 void sc_report_postmortem(const struct sc_postmortem *postmortem);
 
 struct sc_oom;
 
-/* Writes a `memory` line with what the statement of the ledger says. */
+/* Writes a `memory` line: which memory the process has and which call stacks asked for it, by a
+ * statement of the ledger. */
 void sc_report_memory(const struct sc_statement *statement);
 
 /* Writes what a `memory` line has into `bytes`, as a JSON object of one member:
  * `{"memory":{...}}`. Returns its length; 0 if it does not fit. */
 size_t sc_report_memory_text(const struct sc_statement *statement, char *bytes, size_t size);
 
-/* Writes an `oom` line. `statement`: what the ledger held at that time. With verbosity=2 also
- * writes it to stderr. */
+/* Writes an `oom` line about a failed allocation. `statement`: which memory the process had at
+ * that time. With verbosity=2 stderr is told, too. */
 void sc_report_oom(const struct sc_oom *oom, const struct sc_statement *statement);
 
 /* Writes `modules` lines for the modules that no line has listed yet, since lines that were just
@@ -216,8 +221,8 @@ void sc_report_counts(struct sc_report_counts *counts);
  * the process's own status (0 to 255, or -1 if not known). */
 int sc_report_exit_status(int own);
 
-/* Writes the `summary` line and, if `totals->final`, prints the summary as verbosity asks. After a
- * final summary the function does nothing; later hazards still get lines. */
+/* Writes the `summary` line and, if the process ends (`totals->final`), prints the summary on
+ * stderr as verbosity asks. After a final one this does nothing; later hazards still get lines. */
 void sc_report_summary(const struct sc_report_totals *totals);
 
 /* Prints the summary once, without a `summary` line, if there are hazards or the context is lost:

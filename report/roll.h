@@ -43,16 +43,19 @@ struct sc_path_names;
 
 #define SC_ROLL_VARIABLE "SAFECOPY_RUN"
 
-/* Follows a roll in the variable if its command shows the reports on stderr. */
+/* Stands behind a roll in the variable SAFECOPY_RUN if the command that made the roll shows the
+ * reports on stderr. */
 #define SC_ROLL_SHOWN ":shown"
 
 /* What a roll begins with, its NUL included. */
 #define SC_ROLL_MARK "safecopy run, notes 1"
 
-/* F_SEAL_SEAL | F_SEAL_SHRINK: nobody can remove notes, or change the seals. */
+/* The seals that a roll has, and nothing else: F_SEAL_SEAL | F_SEAL_SHRINK. Nobody can remove
+ * notes, or change the seals. */
 enum { SC_ROLL_SEALS = 0x1 | 0x2 };
 
-/* The mode of the file when it is made, and after a process could not write a note. */
+/* The permissions of a roll's file when it is made, and after a process could not write a note:
+ * they tell the command that notes are missing. */
 enum { SC_ROLL_MODE = 0640, SC_ROLL_MODE_LACKS = 0600 };
 
 /* The greatest size of the variable's value, with its NUL, and how many of the rolls that it names
@@ -61,6 +64,7 @@ enum { SC_ROLL_MODE = 0640, SC_ROLL_MODE_LACKS = 0600 };
  * rolls, the first ones that can be read are used. */
 enum { SC_ROLL_VALUE_SIZE = 512, SC_ROLL_MAX = 4 };
 
+/* What a process tells `safecopy run` of itself, or of a process that it has killed. */
 enum sc_roll_note {
     SC_ROLL_REPORT,   /* the process has a report, at a path */
     SC_ROLL_LATENT,   /* it has had a latent hazard that is not suppressed */
@@ -75,7 +79,7 @@ enum sc_roll_note {
     SC_ROLL_NOTE_COUNT
 };
 
-/* Returns the word that stands for the note in the roll. */
+/* Returns the word by which the note is written in a roll. */
 const char *sc_roll_word(enum sc_roll_note note);
 
 /* Sets the rolls that the other functions write to: those that `value`, the value of SAFECOPY_RUN,
@@ -86,17 +90,19 @@ void sc_roll_take(const char *value);
  * if there is no roll. */
 const char *sc_roll_value(void);
 
-/* Returns true if there is a roll. One load. */
+/* Returns true if the process is part of a run that wants notes. One load. */
 bool sc_roll_is_there(void);
 
-/* Notes that process `pid` was killed (SC_ROLL_KILLED), if it runs. Async-signal-safe. */
+/* Notes that this process has sent process `pid` a signal that may end it (SC_ROLL_KILLED), if
+ * that one runs: it cannot tell of its end. Async-signal-safe. */
 void sc_roll_note_killed(int32_t pid);
 
 /* Notes that this process would have used the driver but for mode=off (SC_ROLL_OFF). */
 void sc_roll_note_off(void);
 
-/* Adds a note of this process. `path` may be NULL for a note without a path. Returns true if a
- * command that shows the reports on stderr has got the note. */
+/* Adds a note of this process to the rolls. `path` may be NULL for a note without a path. Returns
+ * true if a command that shows the reports on stderr has got the note: this process then need not
+ * print. */
 bool sc_roll_note(enum sc_roll_note note, const struct sc_path_names *names, const char *path);
 
 #endif

@@ -17,12 +17,13 @@ struct sc_hazard;
 struct sc_json_lines_stacks;
 struct sc_suppression;
 
-/* Reads the file. Calls `complain` with a line for each mistake, which names the file. Returns
- * false if anything is wrong; the well-formed entries are applied all the same. */
+/* Reads the file that the option `suppressions` names. Calls `complain` with a line for each
+ * mistake, which names the file. Returns false if anything is wrong; the well-formed entries are
+ * applied all the same. */
 bool sc_suppressing_load(const struct sc_options *options, sc_options_complain *complain,
                          void *context);
 
-/* Returns true if there are entries. Needs no lock. */
+/* Returns true if there are entries that hazards have to be compared with. Needs no lock. */
 bool sc_suppressing_is_on(void);
 
 /* Looks up the remembered answer for a hazard with the same code and stacks that was asked about
@@ -35,7 +36,8 @@ bool sc_suppressing_recall(const struct sc_hazard *hazard, struct sc_suppression
 struct sc_suppression *sc_suppressing_find(const struct sc_hazard *hazard,
                                            const struct sc_json_lines_stacks *stacks);
 
-/* Returns the entry with this index; NULL past the last. */
+/* Returns the user's entry with this index, with how many hazards it has left out; NULL past the
+ * last. */
 const struct sc_suppression *sc_suppressing_entry(unsigned index);
 
 /* Sets, in a forked child, the counts of all entries to 0. */

@@ -26,6 +26,7 @@ struct sc_part {
     size_t length; /* 0: the entry does not have it */
 };
 
+/* An entry of the file: which hazards it leaves out, and why. */
 struct sc_suppression {
     struct sc_part name, code, reason;
     struct sc_part copy, event; /* patterns of frames, innermost first */
@@ -61,7 +62,8 @@ struct sc_suppression_stack {
     void *context;
 };
 
-/* Returns true if the entry covers a hazard of this code ("SC201") with these stacks. */
+/* Returns true if the entry leaves out a hazard of this code ("SC201") with these stacks, those of
+ * the operation and of the event. An expired entry leaves out none. */
 bool sc_suppressions_covers(const struct sc_suppression *entry, const char *code,
                             const struct sc_suppression_stack *copy,
                             const struct sc_suppression_stack *event);

@@ -11,7 +11,8 @@
 struct sc_report_um;
 struct sc_text;
 
-/* Writes the member; nothing if the option um is off. */
+/* Writes the member `um` of the summary line: page faults and moves of managed memory; nothing if
+ * the option um is off. */
 void sc_um_part_put(struct sc_text *line, const struct sc_report_um *um);
 
 #endif

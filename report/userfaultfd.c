@@ -76,7 +76,7 @@ __attribute__((no_sanitize("address", "thread", "undefined"))) static int try_in
 
 /* Does a child survive the system calls that userfaultfd needs? If not, a filter kills for them,
  * and the process itself must not make them. With clone's flags no signal reports the child's end
- * to the program. If the program has waited for our child by wait(-1), nothing is known: false. */
+ * to the program. If somebody else has waited for the child, nothing is known: false. */
 static bool child_survives(void)
 {
     static _Alignas(16) char stack[CHILD_STACK_BYTES];

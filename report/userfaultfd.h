@@ -56,10 +56,10 @@ int sc_userfaultfd_open(enum sc_userfaultfd_state *state);
 /* Returns the name of the state in the report, which never changes. The string lives for ever. */
 const char *sc_userfaultfd_name(enum sc_userfaultfd_state state);
 
-/* Returns words for people that follow "userfaultfd: ". */
+/* Returns the state in words for people, which follow "userfaultfd: ". */
 const char *sc_userfaultfd_words(enum sc_userfaultfd_state state);
 
-/* Returns what the user can do about it; NULL: nothing has to be done. */
+/* Returns what the user can do to get a descriptor; NULL: nothing has to be done. */
 const char *sc_userfaultfd_remedy(enum sc_userfaultfd_state state);
 
 #endif

@@ -120,8 +120,8 @@ static void keep(struct sc_baseline *baseline, const char *fingerprint, const ch
 
 /* ---- what json wrote ---- */
 
-/* Counts a run of the baseline. One that is unended or partly unread makes the baseline partial:
- * what it lacks may not be new. */
+/* Counts a run of the baseline. If it did not end, or was not read completely, the baseline is
+ * partial: a hazard that it lacks is not known to be new. */
 static bool take_run(struct sc_baseline *baseline, const json_t *run)
 {
     baseline->memory.runs[SC_MEMORY_BEFORE]++;
@@ -149,8 +149,8 @@ static bool take_hazard(struct sc_baseline *baseline, const json_t *hazard)
     return fingerprint != NULL;
 }
 
-/* Adds a build of the baseline, and whether its frames had names: they were looked up while the
- * build was there. */
+/* Notes a build of a module from the baseline, and whether functions in it were known by name when
+ * the baseline was made. */
 static bool take_build(struct sc_baseline *baseline, const json_t *build)
 {
     const char *path = sc_field_string(build, "module", NULL);
@@ -167,7 +167,8 @@ static bool take_build(struct sc_baseline *baseline, const json_t *build)
     return path != NULL;
 }
 
-/* Takes what one call stack of the baseline held. False: it is not as this command writes it. */
+/* Adds the memory that one site in the code held in the baseline. Returns false if it is
+ * malformed. */
 static bool take_memory(struct sc_baseline *baseline, const json_t *site)
 {
     return sc_memory_sites_read(&baseline->memory, SC_MEMORY_BEFORE, site);
@@ -176,7 +177,7 @@ static bool take_memory(struct sc_baseline *baseline, const json_t *site)
 static const char hazards_key[] = "hazards", runs_key[] = "runs", builds_key[] = "builds",
                   memory_key[] = "memory";
 
-/* Processes one element of an array in the JSON, by the array's key. */
+/* Takes one element of an array of the baseline's JSON, by the array's key. */
 static bool take_element(void *baseline, const char *key, const json_t *element)
 {
     return (key == hazards_key  ? take_hazard
@@ -313,7 +314,7 @@ void sc_baseline_note_place(struct sc_baseline_hazard *hazard, bool has_lines)
     hazard->lacks_lines = hazard->lacks_lines || !has_lines;
 }
 
-/* Was a part of the baseline not read? Then nothing is said to be fixed. */
+/* May the baseline lack hazards, since a run did not end or was not read completely? */
 bool sc_baseline_is_partial(const struct sc_baseline *baseline)
 {
     return baseline->is_partial;

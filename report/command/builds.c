@@ -18,7 +18,7 @@ struct sc_build {
     char path[];
 };
 
-/* Returns the key by which a file's builds are found. */
+/* Returns the key by which the module at the path is found. */
 static struct sc_digest digest_of(const char *path)
 {
     struct sc_digester digester;
@@ -52,7 +52,7 @@ static void free_build(struct sc_build *build)
     free(build);
 }
 
-/* Frees one process's list of builds; NULL does nothing. */
+/* Frees one record of builds; NULL does nothing. */
 static void free_builds(struct sc_builds *builds)
 {
     while (builds && builds->first) {
@@ -65,7 +65,7 @@ static void free_builds(struct sc_builds *builds)
     free(builds);
 }
 
-/* Frees the lists of all processes and the one that is being made. */
+/* Frees the builds of all runs, and those of the run that is being read. */
 void sc_builds_free(struct sc_builds_list *list)
 {
     while (list->first) {

@@ -117,8 +117,8 @@ static bool print_group(const char *asked)
     return is_there;
 }
 
-/* Prints that there is no such code, and what is near to it. A code of a group that is there is
- * near to others, and any other is near to none. */
+/* Writes to stderr that there is no such hazard, and suggests the one with the nearest name. For a
+ * code, one is suggested only if there are hazards of its group (the first digit). */
 static void refuse(const char *asked)
 {
     bool is_flag = asked[0] == '-', is_code = strncasecmp(asked, "sc", 2) == 0;

@@ -153,8 +153,8 @@ static bool may_have_changed(const struct sc_model *model)
     return false;
 }
 
-/* Returns why a report without what is asked for cannot be called clean; "" where that is said
- * already. Returns NULL if it can. */
+/* Returns why a report in which nothing was found cannot be called clean; "": a message has said
+ * it already. NULL: it can. */
 static const char *doubt_of(const struct work *work)
 {
     const struct sc_reader *reader = &work->reader;
@@ -171,8 +171,8 @@ static const char *doubt_of(const struct work *work)
     return is_open ? "" : NULL;
 }
 
-/* Returns the exit status. Where nothing was found but something may be missing, as by lines that
- * could not be read, that is no success. */
+/* Returns the exit status. If nothing was found, but something may be missing (because lines could
+ * not be read, for example), that is not a success, and a message says why. */
 static int status_of(const struct work *work)
 {
     int found = found_status(work);

@@ -52,7 +52,8 @@ static bool take_limit(struct sc_run_work *work, const char *seconds)
     return false;
 }
 
-/* Takes one flag of `safecopy run`. False: its value, or the flag, is wrong, and that was said. */
+/* Handles one flag of `safecopy run`. Returns false, after a message, if the flag or its value is
+ * wrong. */
 static bool take_flag(struct sc_run_work *work, int flag)
 {
     switch (flag) {

@@ -55,7 +55,7 @@ static void keep_said(const char *text)
     said_count += said_count < SAID_MAX;
 }
 
-/* Prints the messages that were kept while the screen was painted, once that is over. */
+/* Prints, once the screen is closed, the messages that were kept while it was open. */
 static void tell_said(void)
 {
     sc_say_to(NULL);
@@ -138,8 +138,8 @@ static void show_hazard(struct watch *watch, struct sc_watch_report *report, jso
                                 hazard->label ? hazard->label : ""));
 }
 
-/* Processes a hazard's line: it is shown at once, or, as a painted table shows only the last one,
- * kept until all lines are read. */
+/* Takes a hazard's line: it is shown at once; or, as a painted table shows only the last one, kept
+ * until all new lines are read. */
 static void take_hazard(struct reading *reading, json_t *record)
 {
     struct sc_watch_report *report = reading->report;
@@ -171,7 +171,7 @@ static void show_end(struct reading *reading, const json_t *record)
                                 hazards == 1 ? "" : "s", operations, operations == 1 ? "" : "s"));
 }
 
-/* Processes one new line of a report. */
+/* Takes one new line of a report: notes it, and prints what is news. */
 static void take_line(void *context, const char *line, size_t size)
 {
     struct reading *reading = context;
@@ -264,7 +264,7 @@ static void read_report(struct watch *watch, struct sc_followed *file)
     sc_watch_makers_forget(&watch->makers);
 }
 
-/* Frees what is known of one report that was watched; NULL does nothing. */
+/* Frees what is known of one followed report; NULL does nothing. */
 static void free_report(struct sc_watch_report *report)
 {
     if (!report)
@@ -303,7 +303,7 @@ static void read_all(struct watch *watch)
 
 /* ---- the whole ---- */
 
-/* Returns the time of a clock that nobody sets back. */
+/* Returns the time of a clock that is never set back. */
 static int64_t now_ms(void)
 {
     struct timespec now;
@@ -349,8 +349,8 @@ static bool is_over(const struct watch *watch)
     return watch->sender.has_stopped || sc_sender_is_done(&watch->sender, &watch->follow);
 }
 
-/* Sleeps until something is due, the collector has answered, nobody reads any more, or a signal has
- * come. */
+/* Sleeps until something is due, the collector has answered, stdout was closed by its reader, or a
+ * signal has come. */
 static void wait_for_news(struct watch *watch, int64_t due_ms, const sigset_t *mask)
 {
     struct pollfd files[] = {{.fd = STDOUT_FILENO, .events = 0},
@@ -483,8 +483,8 @@ static bool take_flag(struct watch *watch, int flag)
     }
 }
 
-/* Takes the flags of `safecopy watch`, of which --state needs --otlp. Returns whether all is
- * right; else what is wrong was said. */
+/* Handles the flags of `safecopy watch`, of which --state needs --otlp. Returns false, after a
+ * message, if one is wrong. */
 static bool take_flags(struct watch *watch, int argc, char **argv)
 {
     int flag;

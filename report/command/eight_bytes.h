@@ -10,7 +10,7 @@
 
 #define SC_EIGHT_ONES UINT64_C(0x0101010101010101)
 
-/* Reads eight bytes at any alignment, to look at them at once. */
+/* Reads the eight bytes at `at`, which need not be aligned, into one word. */
 static inline uint64_t sc_eight_bytes_at(const char *at)
 {
     uint64_t bytes;

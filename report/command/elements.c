@@ -17,7 +17,7 @@ struct reading {
     unsigned char block[BLOCK];
 };
 
-/* Reads the next block of the file. False: there is nothing more. */
+/* Reads the next block of the file. Returns false at its end. */
 static bool fill(struct reading *reading)
 {
     reading->at = reading->block;
@@ -78,8 +78,8 @@ static bool read_to(struct reading *reading, const unsigned char *end)
     return true;
 }
 
-/* Reads one byte of a value. Control characters end the reading, since JSON has none but blanks:
- * so the NULs of a hole in a file, which may be of terabytes, are not read through. */
+/* Reads one byte of a value. Returns false for a control character, which JSON does not have there,
+ * so that a hole in a sparse file, which reads as up to terabytes of NULs, ends the reading. */
 static bool read_byte(struct reading *reading)
 {
     return look(reading) >= ' ' && read_to(reading, reading->at + 1);
@@ -116,8 +116,8 @@ static bool ends_value(int byte)
     return byte == EOF || byte == ',' || byte == '}' || byte == ']';
 }
 
-/* Reads a value up to what ends it, which is not read. Nested values deeper than `kept_depth` are
- * left out of what is kept. */
+/* Reads a value, up to the comma or bracket after it, into reading->text. What is nested
+ * `kept_depth` levels deep or deeper is skipped; with 0 the whole value is. */
 static bool read_value(struct reading *reading, size_t kept_depth)
 {
     size_t depth = 0;
@@ -139,8 +139,8 @@ struct taking {
     const char *key; /* of the array */
 };
 
-/* Parses an element of the array and gives it to the caller's function. Objects within an
- * element's object are kept empty, as nobody needs them and they may be large. */
+/* Parses an element of the array and passes it to the caller's function. Objects and arrays nested
+ * in the element are left empty, since nobody needs them and they may be large. */
 static bool take_element(struct reading *reading, const struct taking *taking)
 {
     json_t *element = read_value(reading, 2) ? sc_parse(reading->text, reading->length) : NULL;

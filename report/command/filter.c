@@ -145,7 +145,8 @@ struct part {
     size_t column;
 };
 
-/* Complains of a part of --filter, with its column. Returns false for the caller to return. */
+/* Writes to stderr what is wrong with --filter, and at which column. Returns false, so that
+ * callers can return that. */
 static bool refuse(const struct part *part, const char *why, const char *word)
 {
     sc_say("--filter: column %zu: '%s' %s%s", part->column, part->text, why, word);
@@ -183,7 +184,8 @@ static bool refuse_value(const struct part *part, const struct key *key)
     return refuse(part, "fits none of ", are_few ? words : "those that `safecopy explain` lists");
 }
 
-/* Adds a term that a hazard must fulfil to be shown. False: no memory, which was said. */
+/* Adds a term that hazards must fulfil to be shown. Returns false, after a message, if there is no
+ * memory. */
 static bool add_term(struct sc_filter *filter, const struct part *part, struct term term)
 {
     struct term *kept = malloc(sizeof *kept);
@@ -213,7 +215,8 @@ static bool take_part(struct sc_filter *filter, const struct part *part)
                     (struct term){filter->terms, key->matches, is_contrary, equals + 1});
 }
 
-/* Takes the parts of --filter between the commas. False: one is wrong, which was said. */
+/* Parses the terms of --filter, between commas. Returns false, after a message, if one is
+ * wrong. */
 static bool take_text(struct sc_filter *filter)
 {
     char *rest = filter->text;

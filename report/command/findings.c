@@ -59,8 +59,8 @@ static void copy_longest(struct sc_timing *kept, const struct sc_timing *other)
     keep_longest(kept, &copy);
 }
 
-/* Removes the finding from its instants (the record of one conflict of one copy). The last one that
- * is removed frees them. */
+/* Removes the finding from the record (`instants`) by which a later `timing` line finds it. The
+ * finding keeps a copy of the record's timing; the record is freed with its last finding. */
 static void leave_instants(struct sc_findings *findings, struct sc_finding *finding)
 {
     struct sc_instants *instants = finding->instants;
@@ -75,8 +75,8 @@ static void leave_instants(struct sc_findings *findings, struct sc_finding *find
     free(instants);
 }
 
-/* Finds, or adds, the record of one conflict of one copy, to which a later line about its timing
- * belongs. */
+/* Finds, or adds, the record by which a `timing` line, written later, finds the hazard that it
+ * belongs to. NULL: no memory. */
 static struct sc_instants *find_instants(struct sc_findings *findings,
                                          const struct sc_digest *digest)
 {
@@ -93,8 +93,7 @@ static struct sc_instants *find_instants(struct sc_findings *findings,
     return NULL;
 }
 
-/* Records which conflict the finding's latest line is about, so that a line about its timing finds
- * it. */
+/* Makes the finding's latest line the one that a later `timing` line belongs to. */
 static void enter_instants(struct sc_findings *findings, struct sc_finding *finding,
                            const json_t *hazard)
 {
@@ -112,8 +111,8 @@ static void enter_instants(struct sc_findings *findings, struct sc_finding *find
     finding->instants->issued_ns = sc_field_number(copy, "time_ns");
 }
 
-/* Processes a line about when a hazard's copy was on the device. A hazard that is not the last of
- * its equals any more has nothing left to add the timing to. */
+/* Takes a line about when a hazard's copy was on the device, which comes later than the hazard's.
+ * If equal hazards have had a line since, it belongs to none any more. */
 void sc_findings_take_timing(struct sc_findings *findings, const json_t *timing, const char *line,
                              size_t size)
 {
@@ -191,11 +190,11 @@ const char *sc_finding_suppression(const json_t *hazard)
     return reason[0] != '\0' ? reason : NULL;
 }
 
-/* Takes how often the hazard came from its line, which is written each time its count has doubled,
- * and stands for those since the line before. What is one hazard here may be several of the
- * library's with lines of their own (two calls in one line of a script), so both the sum of such
- * steps and the largest count are kept, whichever is more. Two threads may write the lines of one
- * in the other order. */
+/* Takes the count from a hazard's line. A line is written each time the count of a hazard has
+ * doubled, and stands for the occurrences since the line before. But one finding here may be
+ * several hazards of the library (two calls in one line of a script, for example), each with its
+ * own lines. So both the largest count and the sum of what the lines stand for are kept, and the
+ * larger one is used. Lines may come in any order, since threads write them. */
 static void add_count(struct sc_finding *finding, json_int_t count)
 {
     bool has_doubled = count > 0 && (count & (count - 1)) == 0;
@@ -208,7 +207,7 @@ static void add_count(struct sc_finding *finding, json_int_t count)
         finding->run_count = finding->run_told;
 }
 
-/* Processes a line of a hazard: adds a finding, or counts it with those that are alike. Returns
+/* Takes a hazard's line of the present run: a new finding, or counted with the equal one. Returns
  * false if a frame of its stacks is damaged. */
 bool sc_findings_take_hazard(struct sc_findings *findings, const json_t *hazard, const char *line,
                              size_t size)
@@ -257,7 +256,8 @@ static struct sc_finding *find_of_all(struct sc_findings *findings, struct sc_fi
     return of_run;
 }
 
-/* Processes the line of an equal finding of another run. */
+/* Takes the line of an equal finding of a later run in place of the one that was kept: the last
+ * line counts. */
 static void take_line(struct sc_finding *finding, struct sc_finding *of_run)
 {
     char *before = finding->line;

@@ -23,7 +23,7 @@
 struct sc_timing {
     char *line; /* NULL: none */
     json_int_t remaining_ns;
-    json_int_t issued_ns; /* the copy; of the occurrence's own line */
+    json_int_t issued_ns; /* when the copy was issued, by the hazard line of that occurrence */
 };
 
 struct sc_instants;
@@ -36,20 +36,21 @@ struct sc_finding {
     size_t size;             /* of the line */
     char code[8];
     json_int_t device; /* SC602: the device that has too little room; 0 for other codes */
-    /* of the run's devices with the same stacks, the how-manieth it is, from 0 */
+    /* the index, from 0, of `device` among the devices of the run that have SC602 with the same
+     * stacks */
     unsigned device_number;
     bool is_suppressed;             /* the last line says so */
     bool is_advisory;               /* the last line says so; nothing fails because of it */
     char certainty[16];             /* of the last line, or "observed" if any line had that */
     json_int_t count;               /* in all runs that have ended */
-    bool is_least;                  /* there may have been more */
-    bool is_unbounded;              /* and no summary says how many more */
+    bool is_least;                  /* there may have been more than `count` */
+    bool is_unbounded;              /* and no summary says how many more at most */
     const struct sc_builds *builds; /* of the modules in its stacks */
     struct sc_run_set runs;         /* the runs that had it, by their numbers from 0 */
     size_t last_run;                /* the number of the run that the last line is from */
-    struct sc_timing timing;        /* of these */
+    struct sc_timing timing;        /* of all these runs */
 
-    /* The next finding of the run that is being read. */
+    /* What follows is about the run that is being read. */
     struct sc_finding *next_in_run;
     json_int_t run_count; /* 0: the run has not had it */
     json_int_t run_told;  /* how many its lines tell of; lines are written at powers of two */

@@ -242,8 +242,8 @@ static const struct decision *look_up(struct sc_frame_rules *rules, const char *
     return known ? (const struct decision *)(const void *)known : decide(rules, &digest, path);
 }
 
-/* Returns whose code a file is. Adjoining frames often have one path, so the last decision is
- * asked first. */
+/* Returns whose code the file at the path has. Consecutive frames often have the same path, so the
+ * last answer is tried first. */
 static enum sc_frame_kind kind_of_path(struct sc_frame_rules *rules, const char *path)
 {
     if (!rules->last || strcmp(rules->last->path, path) != 0)

@@ -54,8 +54,9 @@ static bool read_stream(struct sc_reader *reader, struct seen *seen, const char 
     return true;
 }
 
-/* Reads one report, "-" for standard input. Returns whether it was read whole; else why not was
- * said, and the run stands among those shown. */
+/* Reads one report ("-" is standard input). Returns whether it could be read to its end. If not,
+ * writes the reason to stderr; what could be read of it counts, and a file that could not be
+ * opened is recorded as unreadable. */
 static bool read_file(struct sc_reader *reader, struct seen *seen, const char *path)
 {
     int error = 0;

@@ -141,7 +141,8 @@ static int by_weight(const void *a, const void *b)
     return left->rank < right->rank ? -1 : left->rank > right->rank;
 }
 
-/* Sorts by weight; what weighs the same stays in its order. */
+/* Sorts the places with by_weight. Equal ones stay in their order. Without memory nothing is
+ * sorted. */
 void sc_hazard_places_sort(struct sc_hazard_place *places, size_t count)
 {
     struct ranked *ranked = calloc(count + 1, sizeof *ranked);

@@ -57,8 +57,8 @@ const char *sc_input_error(int error)
 
 /* ---- reading ---- */
 
-/* Returns how many bytes are left in the file. Of a pipe, or a file that says nothing of its size,
- * all that comes is read. */
+/* Returns how many bytes are left in the file. For a pipe, or a file that reports no size, there
+ * is no limit: UINT64_MAX. */
 static uint64_t size_of(FILE *stream)
 {
     struct stat status;
@@ -140,7 +140,8 @@ static int take(struct sc_input *input)
     return append(input, start, count);
 }
 
-/* Has so much been read that is no line of a report that the file is another kind of file? */
+/* Were so many bytes of no use as a report (in lines that callers have refused, and in the present
+ * one if it is too long) that the file is probably something else? */
 static bool has_refused_enough(const struct sc_input *input)
 {
     return input->refused + (input->is_cut ? input->taken : 0) > SC_INPUT_REFUSED_MAX;

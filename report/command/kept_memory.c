@@ -7,7 +7,7 @@ enum { POINTS_MAX = 256, WHOLE_MAX = 8, DEVICES_MAX = 256 };
 
 /* ---- points ---- */
 
-/* Returns what a chart needs to know of one place. */
+/* Returns what a chart shows of one place (a device or the host) at one moment. */
 static json_t *point_of_place(const json_t *place)
 {
     static const char *const keys[] = {"device", "uuid", "bytes", "free_bytes", "total_bytes"};
@@ -82,8 +82,8 @@ static void keep_ends(const struct sc_kept_memory *kept, const struct sc_memory_
         json_object_set(record, "memory_to", memory);
 }
 
-/* Processes a line about memory: points, and fewer lines as a whole, are kept, both thinned out
- * when they get too many. The last line is kept in any case. */
+/* Takes a line about memory: a few numbers of each are kept for the charts, and some lines as a
+ * whole. Both are thinned out when they get too many, and the last line is kept in any case. */
 void sc_kept_memory_take(struct sc_kept_memory *kept, const struct sc_memory_between *between,
                          json_t *record, json_t *line)
 {

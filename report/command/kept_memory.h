@@ -13,8 +13,9 @@ struct sc_thinned {
 };
 
 struct sc_kept_memory {
-    struct sc_thinned points, whole;
-    json_int_t first_ns;
+    struct sc_thinned points; /* the parts of lines that a chart needs */
+    struct sc_thinned whole;  /* whole lines, of which fewer are kept */
+    json_int_t first_ns;      /* the time of the first line */
 };
 
 struct sc_memory_between;

@@ -19,7 +19,7 @@
 
 /* ---- by the path ---- */
 
-/* Does the path, as it is written, lead into a file system of the Linux kernel's? */
+/* Is the path, as it is written (links are not followed), below /proc, /sys or /dev? */
 bool sc_kernels_files_has(const char *path)
 {
     static const char *const folders[] = {"/proc", "/sys", "/dev"};
@@ -31,8 +31,9 @@ bool sc_kernels_files_has(const char *path)
     return false;
 }
 
-/* Opens the path unless it leads through one of /proc's links to open files (openat2). The
- * structure is as linux/openat2.h has it, which older systems lack. */
+/* Opens the path, but fails with ELOOP if it leads through a link that only the kernel makes
+ * (/proc/PID/fd/N, for example). The structure is that of linux/openat2.h, a header that older
+ * systems lack. */
 static long open_without_magic(const char *path, int flags)
 {
     enum { NO_MAGIC_LINKS = 2 };
@@ -42,15 +43,16 @@ static long open_without_magic(const char *path, int flags)
     return syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how);
 }
 
-/* Does the error mean that one of /proc's links to open files was in the way, and no circle of
- * links? */
+/* Returns the error for a path at which openat2 has failed with ELOOP: -ELOOP if its links form a
+ * circle, so that access fails in the same way; else -EPERM, for one of /proc's links. */
 static int error_of_links(const char *path)
 {
     return access(path, F_OK) != 0 && errno == ELOOP ? -ELOOP : -EPERM;
 }
 
-/* Opens a path that a report names, but nothing of the Linux kernel's: a stranger's report could
- * otherwise have any of its files read. */
+/* Opens a path that a report names, unless the path itself leads to the kernel's files. On systems
+ * without openat2 links are not checked here, and only sc_kernels_files_is_one catches such files.
+ */
 int sc_kernels_files_open(const char *path, int flags)
 {
     if (sc_kernels_files_has(path))
@@ -65,7 +67,8 @@ int sc_kernels_files_open(const char *path, int flags)
 
 /* ---- by the file ---- */
 
-/* Does the open file lie in a file system of the Linux kernel's? True if that cannot be told. */
+/* Is the open file in a file system that the Linux kernel makes up? True also if that is not known.
+ */
 static bool is_of_kernels_system(int fd)
 {
     static const long types[] = {PROC_SUPER_MAGIC, SYSFS_MAGIC,        DEBUGFS_MAGIC,

@@ -40,8 +40,9 @@ static char *read_file(const char *pid, const char *file, size_t most, size_t *s
  */
 enum naming { NAMES_NOTHING, NAMES_ROLL, HAS_NO_ENVIRONMENT };
 
-/* Finds out whether the process belongs to this run: whether its environment names the run's roll.
- */
+/* Does the environment of the process name the run's roll, the file in which processes of the run
+ * leave notes? Then the process belongs to the run. HAS_NO_ENVIRONMENT: its environment is empty,
+ * so that is not known. */
 static enum naming names_roll(const char *pid, const struct sc_run_roll *roll)
 {
     static const char variable[] = SC_ROLL_VARIABLE "=";
@@ -87,8 +88,9 @@ static void add(struct sc_scratch *scratch, const char *pid, const char **words)
     free(name);
 }
 
-/* Returns the words for those processes that name the roll in their environment, or NULL. *unsure
- * becomes true if another process, started after this one, may be one of them. */
+/* Returns words for the processes whose environment names the run's roll (the file for notes);
+ * NULL: there are none. Sets *unsure if another process, which was started after this one, has no
+ * environment that can be read yet or any more: it may be one of them. */
 static const char *look(struct sc_scratch *scratch, const struct sc_run_roll *roll, bool *unsure)
 {
     DIR *folder = opendir("/proc");

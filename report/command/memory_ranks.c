@@ -19,8 +19,9 @@ static const char *argument_of(const struct sc_run *run, size_t index)
     return word ? word : "";
 }
 
-/* Digests which program a process runs, so that only processes of one program are compared. The
- * program, of Python the script: other arguments may name the rank. */
+/* Makes a digest of the program that a process runs, since only processes of one program are
+ * compared. For Python it includes the script. Other arguments are left out, since they may have
+ * the rank. */
 static struct sc_digest digest_of_program(const struct sc_run *run)
 {
     const char *program = argument_of(run, 0);
@@ -111,7 +112,7 @@ static uint64_t allowed(const struct group *group, enum sc_memory_quantity quant
     return most > DIFFERENCE_MIN ? most : DIFFERENCE_MIN;
 }
 
-/* Returns the run that has the typical value, to compare an outlier with. */
+/* Returns a run that has the typical value, with which an outlier is compared. */
 static size_t run_with(const struct group *group, enum sc_memory_quantity quantity, uint64_t value)
 {
     size_t i = 0;

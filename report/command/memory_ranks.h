@@ -28,10 +28,10 @@ struct sc_memory_rank {
     size_t run;
     struct sc_digest program;
     uint64_t values[SC_MEMORY_QUANTITIES];
-    uint64_t devices; /* the devices on which it has memory, or a context */
-    json_int_t least; /* of these, the one on which it has least */
-    uint64_t least_bytes;
-    bool lacks_unaccounted; /* of a device */
+    uint64_t devices;       /* on how many devices it has memory, or a context */
+    json_int_t least;       /* of these devices, the one on which its peak was lowest */
+    uint64_t least_bytes;   /* that peak */
+    bool lacks_unaccounted; /* the unaccounted memory of a device is not known */
     bool stands_out;
 };
 

@@ -15,7 +15,7 @@ void sc_memory_sites_free(struct sc_memory_sites *sites)
     *sites = (struct sc_memory_sites){0};
 }
 
-/* Finds, or adds, the place in the code that allocates. */
+/* Finds, or adds, the site in the code that has this digest. */
 static struct sc_memory_site *find_or_add(struct sc_memory_sites *sites,
                                           const struct sc_digest *digest, const char *words)
 {
@@ -105,7 +105,7 @@ json_t *sc_memory_site_write(const struct sc_memory_sites *sites, const struct s
     return object;
 }
 
-/* Reads the fingerprint of a call stack out of a baseline. False: it is none. */
+/* Reads the digest of a site from a baseline. Returns false if the text is none. */
 static bool read_fingerprint(const char *text, struct sc_digest *digest)
 {
     int end = 0;

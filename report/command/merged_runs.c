@@ -38,7 +38,7 @@ static json_int_t add_number(const char *key, json_int_t sum, json_int_t more)
     return __builtin_add_overflow(sum, more, &both) ? INT64_MAX : both;
 }
 
-/* Is the member of one process alone, so that it makes no sense for all? */
+/* Does the member describe only one process, so that it is left out of the merged summary? */
 static bool is_left_out(const char *key)
 {
     static const char *const names[] = {"memory", "limits", "exit_status", "suppressions_unused",
@@ -99,7 +99,8 @@ static void count_status(struct sc_merged_runs *merged, const json_t *summary)
 
 /* ---- what differs ---- */
 
-/* Adds the run to those that are alike in something; the first one's file is named. */
+/* Adds the run to the runs that have a property in common. The first one's file is kept, as an
+ * example. */
 static void note(struct sc_runs_alike *alike, size_t number, const json_t *run)
 {
     if (!alike->file)
@@ -181,7 +182,8 @@ static void take_line(json_t *record, const json_t *run)
         json_object_set_new(known, "unreached", json_true());
 }
 
-/* Adds up the calls that no wrapper has seen. */
+/* Takes the run's calls that came through no wrapper. A call that an earlier run had as well is
+ * replaced. */
 static void take_misses(json_t *record, const json_t *run)
 {
     size_t index;
@@ -192,7 +194,7 @@ static void take_misses(json_t *record, const json_t *run)
     }
 }
 
-/* Reads from the first run that has it what comes once in a process. */
+/* Takes, from the first run that has them, the members that the merged record has only once. */
 static void take_rest(json_t *record, const json_t *run)
 {
     static const char *const kept[] = {"cupti", "postmortem", "oom", "lines_missing"};

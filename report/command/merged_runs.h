@@ -31,11 +31,11 @@ void sc_merged_runs_free(struct sc_merged_runs *merged);
  */
 void sc_merged_runs_add(struct sc_merged_runs *merged, size_t number, const json_t *run);
 
-/* The record of all, with the member
+/* Returns the record of all runs, with the member
  *   "merged"  {"runs", "ended", "operations", "hazards", "exit_statuses"}, with "ranks" and
  *             "missing_ranks" where ranks are numbers, and "not_ended", "in_doubt" and "lost" where
  *             there are such: {"runs", "ranks", "file"}.
- * Where a run has not ended its summary is null. The caller decrefs it. NULL: there are no runs. */
+ * If a run has not ended, the summary is null. The caller decrefs it. NULL: there are no runs. */
 json_t *sc_merged_runs_record(const struct sc_merged_runs *merged);
 
 #endif

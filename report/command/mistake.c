@@ -83,7 +83,8 @@ static const char *last_part(const char *name)
     return last;
 }
 
-/* Marks what the line of the event has of the memory's name. */
+/* Marks the memory's name, or the last part of it ("staging" of "camera->staging"), where it
+ * occurs in the line of the event. */
 static void mark_name(struct sc_mistake_side *side, const char *name)
 {
     const char *const names[] = {name, name ? last_part(name) : NULL};
@@ -281,7 +282,7 @@ static const char *blocks_in_words(struct sentence *sentence)
                             blocks == 1 ? "" : "s", sc_shown_memory_size(sentence->scratch, bytes));
 }
 
-/* Adds what a letter of the code's sentence stands for. */
+/* Appends what the letter stands for in the sentence of a hazard code. */
 static void put_part(struct sentence *sentence, char letter)
 {
     const struct sc_shown *hazard = sentence->hazard;
@@ -304,7 +305,7 @@ static void put_part(struct sentence *sentence, char letter)
     }
 }
 
-/* Returns the sentence of the hazard's code, in which letters stand for its parts. */
+/* Returns the sentence for the hazard's code, in which $ and a letter stand for a part. */
 static const char *template_of(const struct sc_shown *hazard)
 {
     static const struct {

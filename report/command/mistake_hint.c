@@ -194,8 +194,8 @@ static void sketch_order(struct sketch *sketch)
                                               prefix, event->stream));
 }
 
-/* Sketches the begin of the capture with a mode that does not keep other threads from such
- * calls. */
+/* Sketches a change of the capture's mode to one in which calls of other threads do not break the
+ * capture. */
 static void sketch_thread_local(struct sketch *sketch)
 {
     static const char mode[] = "CaptureModeGlobal", other[] = "CaptureModeThreadLocal";

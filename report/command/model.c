@@ -160,7 +160,8 @@ const struct sc_shown *sc_model_hazard(struct sc_model *model, size_t index)
     return hazard;
 }
 
-/* Returns a hazard without what only a full page shows of it. */
+/* Returns a hazard with its frames, but without words and without the comparison with the
+ * baseline. */
 const struct sc_shown *sc_model_bare_hazard(struct sc_model *model, size_t index)
 {
     return make_hazard(model, &model->chosen[index]);
@@ -181,9 +182,10 @@ struct selecting {
     struct sc_baseline *baseline;
 };
 
-/* Returns whether the hazard is to be shown, and then finds its place; without a baseline none
- * counts as new. The baseline is searched for every hazard. Suppressed hazards and others get
- * separate places. */
+/* Decides whether the filter selects the hazard. If so, fills in the place, and stores the digest
+ * by which places are merged: hazards that are suppressed, and others, are never merged. Without a
+ * baseline no place is new. Looks in the baseline also for hazards that are not selected, since
+ * these are not fixed. */
 static bool takes(const struct selecting *selecting, struct sc_hazard_place *place,
                   struct sc_digest *digest)
 {
@@ -209,8 +211,8 @@ static bool takes(const struct selecting *selecting, struct sc_hazard_place *pla
     return true;
 }
 
-/* Merges findings at the same place. They come in the order of their weight, so that the first of a
- * place is the one that is shown. */
+/* Merges findings at the same place into one place. The most important finding comes first
+ * (sc_findings_sort), and represents the place. */
 static void merge(const struct selecting *selecting, struct sc_hazard_places *places)
 {
     struct sc_model *model = selecting->model;
@@ -234,8 +236,9 @@ static void merge(const struct selecting *selecting, struct sc_hazard_places *pl
     }
 }
 
-/* Chooses what is shown: what passes the filter, merged by place, new ones first. Counts what is
- * open. */
+/* Keeps the hazards that the filter selects, merges those of one place, and sorts them, new ones
+ * first. Counts those that are new, and those that are neither suppressed nor advisories, and
+ * finds the modules whose hazards cannot be compared with the baseline's. */
 void sc_model_select(struct sc_model *model, const struct sc_filter *filter,
                      struct sc_baseline *baseline)
 {

@@ -66,9 +66,9 @@ struct sc_model {
     size_t count, new_count;        /* with a baseline, the first `new_count` are new */
     size_t open_count;              /* those that are neither suppressed nor advisories */
     size_t left_out;                /* hazards that the filter does not select */
-    /* modules in which hazards cannot be compared with those of the baseline */
+    /* modules in which hazards cannot be compared with those of the baseline (namings.h) */
     struct sc_open_module *open;
-    size_t open_module_count;     /* baseline's */
+    size_t open_module_count;
     struct sc_baseline *baseline; /* NULL: none */
     /* what is fixed, or has grown since the baseline, is known: neither side may lack hazards, and
      * there are no open modules */

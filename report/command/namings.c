@@ -127,9 +127,10 @@ bool sc_namings_lack_id(const struct sc_open_module *open)
     return is_build(old, new) && !(old && old[0] != '\0');
 }
 
-/* Can hazards in these two builds of a module not be compared? The same functions of one build have
- * names on both sides, unless its file was there for one of them only. Names of another build's
- * file are no better than offsets. */
+/* Is it impossible to compare the hazards in these two builds of a module? Functions that are
+ * known by name on both sides can be compared. Functions known by offset only can be compared in
+ * the same build, but not with functions that are known by name. Names from a file that may be
+ * another build count no more than offsets. */
 static bool is_open(const struct sc_open_module *open)
 {
     const struct sc_naming *old = open->old, *new = open->new;
@@ -181,7 +182,7 @@ static const char *words_of_build(struct sc_scratch *scratch, const struct sc_na
     return sc_scratch_print(scratch, "build %s", naming->build_id);
 }
 
-/* Returns in words on which side frames lack names. */
+/* Returns words for the side, or sides, on which functions have no names. */
 static const char *whose(const struct sc_open_module *open)
 {
     if (open->old->has_offsets && open->new->has_offsets)

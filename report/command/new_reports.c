@@ -50,8 +50,8 @@ static size_t count_dots(const char *path)
     return count;
 }
 
-/* Does the path have "." or ".." where the pattern has a '*', which matches these, too? No process
- * puts them there. */
+/* Does the path have "." or ".." in place of a '*' of the pattern? The '*' matches these as well,
+ * but no process puts them there. */
 static bool leads_elsewhere(const struct sc_new_reports *reports, const char *path)
 {
     return count_dots(path) > count_dots(reports->pattern);
@@ -75,7 +75,7 @@ void sc_new_reports_begin(struct sc_new_reports *reports, struct sc_scratch *scr
     globfree(&reports->found);
 }
 
-/* Is it the same file, unchanged? A report of an earlier run that this one has not touched. */
+/* Is it the same file, unchanged in size and time? Then it is not a report of this run. */
 static bool is_same(const struct stat *a, const struct stat *b)
 {
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
@@ -119,8 +119,8 @@ static void add(struct found *found, char *path, const struct stat *file)
     found->files[found->count++] = *file;
 }
 
-/* Does the first line of the report say that it is of another run? It does also in a process that
- * cannot get at the roll. */
+/* Does the report's first line say that it is of another run? Even a process that cannot write to
+ * its run's file for notes (the roll) names that file there. */
 static bool is_of_another_run(const char *path, const struct sc_run_roll *roll)
 {
     struct sc_input input;
@@ -145,7 +145,7 @@ static struct found begin_found(struct sc_scratch *scratch, size_t most)
                           .files = sc_scratch_take(scratch, most * sizeof(struct stat))};
 }
 
-/* Lists the reports that the roll names, each once. */
+/* Lists the reports of which processes of the run have left a note, each once. */
 static struct found find_told(struct sc_scratch *scratch, const struct sc_run_roll *roll)
 {
     struct found told = begin_found(scratch, roll->report_count);
@@ -157,8 +157,8 @@ static struct found find_told(struct sc_scratch *scratch, const struct sc_run_ro
     return told;
 }
 
-/* Finds the reports that this run has written: by the pattern, and by what its processes have noted
- * on the roll. */
+/* Finds the reports that this run has written: by the pattern of report_path, and by the notes
+ * that its processes have left (report/roll.h). */
 char **sc_new_reports_find(struct sc_new_reports *reports, struct sc_scratch *scratch,
                            const struct sc_run_roll *roll)
 {

@@ -50,8 +50,8 @@ static bool refuse(const char *path, const char *why)
     return false;
 }
 
-/* Is the file a report, which must not be overwritten? A pattern of the shell's after -o names a
- * report as the output, and nothing makes that again. */
+/* Is the file a report? It must not be overwritten: "-o *.jsonl" would name a report as the
+ * output, and a report cannot be made again. */
 static bool is_report(const char *path, const struct stat *status)
 {
     int fd = status->st_size > 0 ? sc_file_open(path) : -1;

@@ -32,7 +32,7 @@ void sc_path_map_free(struct sc_path_map *map)
     }
 }
 
-/* Does the path begin with OLD, as a whole folder? */
+/* Does the path lie in the folder OLD of a change OLD=NEW (--path-map)? */
 static bool is_below(const char *path, const struct sc_path_change *change)
 {
     return strncmp(path, change->old, change->old_length) == 0 &&

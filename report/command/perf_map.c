@@ -76,7 +76,7 @@ static bool add_function(struct sc_perf_map *map, const struct function *functio
     return true;
 }
 
-/* Adds the function of one line. False once there are enough. */
+/* Adds the function of one line. Returns false if the map is full. */
 static bool take_line(struct sc_perf_map *map, struct sc_input *input)
 {
     char line[64 + NAME_MAX_BYTES];

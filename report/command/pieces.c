@@ -18,8 +18,9 @@ void sc_pieces_free(struct sc_pieces *pieces)
     sc_table_free(&pieces->table);
 }
 
-/* Digests the text of a piece. Quick, and with a random key, so that nobody can write a report
- * whose frames share a bucket. Text that it takes for another is found out by a look at that. */
+/* Returns the digest of a piece's text. It is quick to compute, and has a random key, so that
+ * nobody can write a report whose pieces all fall into one bucket. Different texts may have the
+ * same digest, so callers also compare the texts. */
 static struct sc_digest digest_of(const char *text, size_t length)
 {
     const uint64_t *key = sc_digest_key();
@@ -37,7 +38,8 @@ static bool is_of(const struct sc_piece *piece, const char *text, size_t length)
     return piece->length == length && memcmp(piece->text, text, length) == 0;
 }
 
-/* Finds a piece of the same text; the digest is for sc_pieces_add. */
+/* Finds the piece (a JSON object that many lines have, such as a frame) with the same text; NULL:
+ * there is none. *digest is what sc_pieces_add needs. */
 struct sc_piece *sc_pieces_find(const struct sc_pieces *pieces, const char *text, size_t length,
                                 struct sc_digest *digest)
 {
@@ -46,7 +48,8 @@ struct sc_piece *sc_pieces_find(const struct sc_pieces *pieces, const char *text
     return piece && is_of(piece, text, length) ? piece : NULL;
 }
 
-/* Adds a piece, unless there are too many. Returns NULL if it is not kept. */
+/* Keeps a JSON object for lines to share, unless there are too many. Returns NULL if it is not
+ * kept. */
 struct sc_piece *sc_pieces_add(struct sc_pieces *pieces, const struct sc_digest *digest,
                                const char *text, size_t length, json_t *value)
 {
@@ -80,8 +83,8 @@ void sc_pieces_note(struct sc_pieces *pieces, const char *at, struct sc_piece *p
     pieces->places[pieces->place_count++].piece = piece;
 }
 
-/* Returns the piece of this line that has the value. They are mostly asked for in turn, so the
- * search goes on where it ended. */
+/* Returns the shared piece of this line that has the value. Pieces are mostly asked for in turn,
+ * so the search goes on where it ended. */
 struct sc_piece *sc_pieces_of_value(struct sc_pieces *pieces, const json_t *value)
 {
     for (size_t tries = 0; tries < pieces->place_count; tries++) {
@@ -94,8 +97,8 @@ struct sc_piece *sc_pieces_of_value(struct sc_pieces *pieces, const json_t *valu
     return NULL;
 }
 
-/* Returns the line with a mark and a pointer in place of each piece, which is much shorter. Returns
- * NULL if memory runs out. */
+/* Returns the line with a mark and a pointer in place of each shared object, which is much
+ * shorter. NULL: no memory. */
 char *sc_pieces_pack(const struct sc_pieces *pieces, const char *line, size_t size,
                      size_t *packed_size)
 {

@@ -43,7 +43,7 @@ const char *sc_preload_look(struct sc_scratch *scratch, const char **sought)
     return NULL;
 }
 
-/* Returns the path of the library to preload; NULL: it is nowhere, which was said. */
+/* Returns the path of the library to preload; NULL, after a message on stderr: it is not found. */
 const char *sc_preload_find(struct sc_scratch *scratch)
 {
     const char *sought, *library = sc_preload_look(scratch, &sought);
@@ -58,7 +58,7 @@ bool sc_preload_can_name(const char *library)
     return !strpbrk(library, " :");
 }
 
-/* Can the library be preloaded from this path? If not, that was said. */
+/* Can the library be preloaded from this path? If not, writes a message to stderr. */
 static bool is_preloadable(const char *library)
 {
     if (sc_preload_can_name(library))

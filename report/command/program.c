@@ -63,8 +63,8 @@ __attribute__((noreturn)) static void become(char **argv, const struct inherited
     _exit(write(failure, &error, sizeof error) < 0 ? 127 : 0);
 }
 
-/* Was the signal sent to the program as well? What the terminal sends to the whole process group
- * has reached the program already. The terminal that is gone tells its session's leader alone. */
+/* Has the program got the signal, too? The terminal sends these signals to the whole process
+ * group. But when the terminal is closed, SIGHUP goes only to the leader of the session. */
 static bool is_for_group(int number)
 {
     switch (number) {
@@ -185,8 +185,8 @@ static void await_orphans(int limit_s)
         ;
 }
 
-/* Closes the files that the program has inherited, so that whoever reads them sees their end when
- * the program does. */
+/* Closes the files that this process shares with the program, so that a reader at the other end of
+ * a pipe sees its end when the program has ended. */
 static void let_files_go(enum sc_program_stdout out, int own)
 {
     int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -238,8 +238,8 @@ int sc_program_run(char **argv, const struct sc_program_ways *ways)
     return result;
 }
 
-/* Ends this command as the program has ended: by the same signal, without a core dump. Returns the
- * status if there was none. */
+/* Ends this command as the program has ended: by the same signal, without a core dump. Returns an
+ * exit status if no signal has ended the program, or if the signal does not end this process. */
 int sc_program_end_alike(int status)
 {
     if (!WIFSIGNALED(status))

@@ -18,7 +18,8 @@ static int64_t now_ms(void)
     return now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* Shows on a terminal how far long work has come, from time to time. */
+/* Shows progress on stderr, if that is a terminal: after a first delay, and then from time to
+ * time. */
 void sc_progress_show(const char *what, size_t count)
 {
     static int64_t due_ms;

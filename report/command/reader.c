@@ -171,8 +171,9 @@ static void judge_end(struct reading *reading, const json_t *next)
     reading->reader->incomplete = reading->reader->incomplete || !is_replaced;
 }
 
-/* Records whether the run can be trusted: without its first line nobody knows what was looked for.
- */
+/* Notes why hazards of the run may be missing: it did not end, its first line is missing (so it is
+ * not known what the library looked for), or no call came through the library. `next`: the first
+ * line of the next run in the file, or NULL. */
 static void judge_run(struct reading *reading, const json_t *next)
 {
     const json_t *run = json_object_get(reading->run, "run");
@@ -204,7 +205,8 @@ static void note_told(const struct sc_findings *findings, json_t *run)
     json_decref(told);
 }
 
-/* Ends the run in the findings: each record has its turn there, also one without hazards. */
+/* Ends the run in the findings, and notes whether hazards of it may be missing. Called for each
+ * run, even for one without hazards, so that runs are numbered alike there. */
 static void end_findings(struct sc_reader *reader, json_t *run)
 {
     json_t *by_code = json_object_get(json_object_get(run, "summary"), "by_code");
@@ -251,8 +253,8 @@ static bool is_later_version(const json_t *run)
            10000 * major + 100 * minor + patch > SAFECOPY_VERSION;
 }
 
-/* Processes the first line of a run, which ends the run before: a process goes on in its file after
- * exec, and reports may be concatenated. */
+/* Takes the first line of a run, which ends the run before: after exec a process goes on in its
+ * file, and reports may be concatenated. */
 static void take_run(struct reading *reading, json_t *run)
 {
     go_on_to_run(reading, run);
@@ -278,8 +280,7 @@ static void refuse_run(struct reading *reading, const json_t *run)
     free(why);
 }
 
-/* Returns whether the line begins a run of a later format, which is refused then, or belongs to
- * one. */
+/* Does the line belong to a run of a later format? Such a run is refused with its first line. */
 static bool is_foreign(struct reading *reading, const json_t *line)
 {
     if (strcmp(sc_field_string(line, "type", ""), "run") != 0)
@@ -321,7 +322,7 @@ static const char *take_summary(struct reading *reading, json_t *summary)
     return NULL;
 }
 
-/* Processes a hazard's line. Returns what is wrong with it, or NULL. */
+/* Takes a hazard's line into the findings. Returns what is wrong with it, or NULL. */
 static const char *take_hazard(struct sc_reader *reader, const json_t *hazard, const char *text,
                                size_t size)
 {
@@ -362,8 +363,8 @@ static void take_failures(struct reading *reading, const json_t *line)
         json_object_set(oom, "count", failures);
 }
 
-/* Processes a line that was found well-formed. Returns what is wrong with it all the same, or NULL.
- */
+/* Takes a line whose members are as they must be, by its type. Returns what is wrong with it all
+ * the same (counts that do not fit, say), or NULL. */
 static const char *take_good_line(struct reading *reading, json_t *line, const char *text,
                                   size_t size)
 {
@@ -391,8 +392,8 @@ static const char *take_good_line(struct reading *reading, json_t *line, const c
     return NULL;
 }
 
-/* Processes a line by its type. A later version may write lines that this one knows nothing of. Its
- * own and those of versions before it know no other types. */
+/* Takes a line of a report, or passes over it with a complaint. A line of an unknown type is fine
+ * in a report of a later version, and none of a report else. */
 static void take_line(struct reading *reading, json_t *line, struct sc_input *input)
 {
     const char *type = sc_field_string(line, "type", NULL), *problem;

@@ -29,8 +29,8 @@ struct sc_reader_run {
 enum { SC_READER_NAMED_LINES_MAX = 16 };
 
 struct sc_reader {
-    /* The text of {"file","run","summary","bad_lines"}, where run and summary may be null. Where
-     * there are such, with
+    /* For each run its record: the text of {"file","run","summary","bad_lines"}, where run and
+     * summary may be null. Further members, if the run has such lines or properties:
      *   "missed"         an array of `coverage` lines; and "cupti", "postmortem", and the last of
      *                    "memory" and "oom"
      *   "memory_points", "memory_lines"  members `memory` over time, brief and whole

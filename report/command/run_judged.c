@@ -15,7 +15,8 @@
 #include <string.h>
 #include <sys/wait.h>
 
-/* Are the reports shown on stderr by this command, so that the processes need not tell? */
+/* Does the command show the reports on stderr? Then the processes print no summary of their
+ * own. */
 static bool is_shown_on_stderr(const struct sc_run_work *work)
 {
     return work->format && !work->out.path;
@@ -29,7 +30,8 @@ static void show(struct sc_run_work *work, char *const *paths)
     sc_command_show(work->format, &work->out, &work->roots, paths);
 }
 
-/* Returns why a strict run fails, or NULL if it does not. *doubt: nobody knows whether it does. */
+/* Returns why a strict run fails; NULL: it does not fail, or it is not known whether it should.
+ * *doubt: why that is not known; NULL: it is. */
 static const char *reason_to_fail(struct sc_run_work *work, const struct sc_run_roll *roll,
                                   char *const *paths, const char **doubt)
 {
@@ -48,8 +50,8 @@ static const char *reason_to_fail(struct sc_run_work *work, const struct sc_run_
     return NULL;
 }
 
-/* Chooses the exit status for a program that ended with success: a hazard of any process, and a
- * doubt, make it fail. */
+/* Returns the exit status for a program that ended with 0: `exitcode`, after a message, if there
+ * is a reason to fail, or a doubt; else 0. */
 static int end_content(struct sc_run_work *work, const char *reason, const char *doubt)
 {
     if (!reason && !doubt)
@@ -60,10 +62,10 @@ static int end_content(struct sc_run_work *work, const char *reason, const char 
     return work->parsed.exitcode;
 }
 
-/* Returns whether the program, whose exit status `status` is, has printed its own outcome. Another
- * process of the run knows nothing of the status; where reports are shown, no summaries are
- * printed; and a program that a signal ended, or that was replaced by exec, did not get that far.
- */
+/* Returns whether a process has printed the outcome itself, so that the command need not. If the
+ * exit status is that of a failed run, any process may have printed it; otherwise the program
+ * itself must have (one that a signal ended, or that became another program, has not). If the
+ * command shows the reports on stderr, no process prints a summary. */
 static bool has_said(const struct sc_run_work *work, const struct sc_run_roll *roll, int program,
                      int status)
 {
@@ -80,7 +82,8 @@ static bool has_said(const struct sc_run_work *work, const struct sc_run_roll *r
     return false;
 }
 
-/* Says that strict=1 has failed the run, and which status stays. */
+/* Writes to stderr that the strict run has failed although the program has its own way to end: by
+ * a signal, or with an exit status, which stays. */
 static void tell_of_failed(const struct sc_run_work *work, int status)
 {
     if (WIFSIGNALED(status))
@@ -114,7 +117,7 @@ static int end(struct sc_run_work *work, const struct sc_run_roll *roll, char *c
     return sc_program_end_alike(status);
 }
 
-/* Says that there is no report to show, and why that may be. */
+/* Writes to stderr that there is no report to show, and possible reasons. */
 static void tell_without_reports(const struct sc_run_roll *roll)
 {
     if (roll->said != 0)

@@ -31,8 +31,9 @@ static bool mark(int file)
            fchmod(file, SC_ROLL_MODE) == 0 && fcntl(file, F_ADD_SEALS, SC_ROLL_SEALS) == 0;
 }
 
-/* Makes the file of the roll, in memory. Its descriptor is none of the three that the command may
- * have been started without: what is said to stderr would come into the file. */
+/* Makes the roll: a file in memory, in which processes of the run leave notes. Its descriptor is
+ * none of the standard three, without which the command may have been started: what is said to
+ * stderr would come into the file. */
 static int make_file(void)
 {
     int made = make_memory();
@@ -42,8 +43,7 @@ static int make_file(void)
     return file;
 }
 
-/* Names the roll in the environment: processes of the run write into it what this command has to
- * know. */
+/* Names the roll, the file for notes, in the environment that the processes of the run inherit. */
 static void name_file(struct sc_run_roll *roll, bool is_shown)
 {
     char value[SC_ROLL_VALUE_SIZE];
@@ -67,7 +67,7 @@ void sc_run_roll_begin(struct sc_run_roll *roll, bool is_shown)
         name_file(roll, is_shown);
 }
 
-/* Does the variable's value name this roll? */
+/* Does the value of SAFECOPY_RUN name this run's file for notes? */
 bool sc_run_roll_is_in(const struct sc_run_roll *roll, const char *value)
 {
     size_t length = strlen(roll->name);

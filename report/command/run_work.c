@@ -57,8 +57,8 @@ static const char *absolute_path(struct sc_run_work *work, const char *path)
     return NULL;
 }
 
-/* Makes the folder of --report-dir if it is not there. False: that is not possible, which was
- * said. */
+/* Makes the folder of --report-dir if it does not exist. Returns false, after a message, if that
+ * is not possible. */
 static bool make_folder(const char *path)
 {
     struct stat status;

@@ -76,8 +76,8 @@ char *sc_scratch_print(struct sc_scratch *scratch, const char *format, ...)
     return text;
 }
 
-/* Gives back all that was taken, but keeps the first block. The first block is the oldest, and has
- * the usual size unless it was asked for a large piece. */
+/* Frees all blocks but the oldest one, which can be used again. That is freed as well if it is
+ * larger than usual. */
 void sc_scratch_reset(struct sc_scratch *scratch)
 {
     while (scratch->blocks && (scratch->blocks->next || scratch->blocks->size > BLOCK)) {

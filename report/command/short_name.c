@@ -18,8 +18,8 @@ struct open {
     size_t depth;
 };
 
-/* Returns the length of "operator()", "operator<<" and the like at `at`, whose brackets are a
- * name's. 0 is no such name. */
+/* Returns the length of "operator()", "operator<<" or the like at `at`, whose brackets are part of
+ * a name; 0 if there is none. */
 static size_t operator_length(const char *at)
 {
     static const char word[] = "operator";
@@ -31,7 +31,7 @@ static size_t operator_length(const char *at)
     return length + strspn(at + length, "<>=-!");
 }
 
-/* Closes brackets up to the one that this character matches; unmatched ones are closed with it. */
+/* Closes the innermost open bracket that is `bracket`, and all those within it. */
 static void close_up_to(struct open *open, char bracket)
 {
     while (open->depth > 0 && open->brackets[--open->depth] != bracket)

@@ -92,7 +92,7 @@ static struct sc_call make_call(struct sc_scratch *scratch, const struct sc_fram
     return call;
 }
 
-/* Returns the call and the user's place of it. */
+/* Returns the call and its place in the user's code, in words. */
 static const char *title_of_call(struct sc_scratch *scratch, const struct sc_call *call)
 {
     if (!call->stack.user)
@@ -235,8 +235,8 @@ static const char *node_words(struct sc_scratch *scratch, const struct sc_frame_
     return sc_scratch_print(scratch, "%s, added by %s", words, title_of_call(scratch, &call));
 }
 
-/* Words the two nodes of a graph that race. Where nobody knows who has added the first one, `copy`
- * is the call that has made the exec. */
+/* Makes words for the two nodes of a graph that race. If it is not known which call added the
+ * first node, `copy` is the call that instantiated the graph, and is named as such. */
 static void describe_nodes(struct sc_scratch *scratch, struct sc_shown *hazard)
 {
     struct sc_call *call = &hazard->copy;
@@ -261,7 +261,7 @@ static void describe_freed(struct sc_scratch *scratch, struct sc_shown *hazard)
 
 /* ---- times and counts ---- */
 
-/* Words a duration, as "1.3 ms". */
+/* Returns a duration in words: "1.3 ms". */
 static const char *time_of(struct sc_scratch *scratch, double ns)
 {
     if (ns >= 1e9)

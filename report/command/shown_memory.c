@@ -152,7 +152,7 @@ static void add_calls(struct making *making, struct sc_memory_place *place, cons
         make_calls(making, json_object_get(record, "exports"), make_export, &place->export_count);
 }
 
-/* Adds a device, or the host, with all that was said of it. */
+/* Adds a device, or the host, with all that the report says about its memory. */
 static void add_place(struct making *making, const json_t *record, json_int_t device)
 {
     struct sc_memory_place *place = &making->memory->places[making->memory->place_count++];
@@ -206,8 +206,8 @@ static const struct sc_memory_place *find_place(const struct sc_memory *memory,
 
 /* ---- accounts ---- */
 
-/* Does memory of this kind count as the process's own? Managed memory is where it was moved to,
- * and mappings and imported memory are counted elsewhere. */
+/* Is memory of this kind part of what the process holds at the place? Managed memory is not, since
+ * the driver moves it, nor are mappings and imported memory, which are counted elsewhere. */
 static bool is_own(const char *kind)
 {
     static const char *const kinds[] = {"device",   "pooled", "array",
@@ -218,7 +218,8 @@ static bool is_own(const char *kind)
     return false;
 }
 
-/* Returns which functions of the user's called the function: ", from keep_a_copy, main". */
+/* Returns words for the user's functions that called stack->user, from the innermost on: ", from
+ * keep_a_copy, main"; "" if there are none. */
 static const char *callers_of(struct sc_scratch *scratch, const struct sc_frames *stack)
 {
     const char *words = "";
@@ -320,8 +321,9 @@ static void add_up(const struct sc_memory *memory, size_t count,
     }
 }
 
-/* Adds accounts for what the place holds besides those that are listed: by kind for what is held
- * now. Of the peak only the place's own sum is known. */
+/* Adds accounts for the memory at the place that no listed account explains: one for each kind of
+ * memory that is held, and one for the peak, of which the report has only one sum for the
+ * place. */
 static void add_rest_of_place(struct making *making, const struct sc_memory_place *place)
 {
     const struct sc_memory *memory = making->memory;
@@ -373,7 +375,8 @@ static const char *children_of(struct sc_scratch *scratch, const json_t *member)
     return words;
 }
 
-/* Takes a statement of memory apart, and finds the names of its frames. */
+/* Makes what is shown of a member `memory` of a report: places, accounts, and the names of the
+ * frames in their stacks. */
 struct sc_memory sc_shown_memory_make(struct sc_scratch *scratch,
                                       const struct sc_frame_makers *makers, const json_t *member)
 {

@@ -91,7 +91,9 @@ static void add_error(const struct making *making)
     making->add(making->context, words, stack_of(making, call));
 }
 
-/* Adds the operations of one stream that were in flight. Returns how many there were until now. */
+/* Adds a note for each operation of the stream that was in flight, up to a limit for all streams.
+ * `count`: how many operations the streams before had in flight. Returns that number with those of
+ * this stream. */
 static size_t add_in_flight(const struct making *making, const json_t *stream, size_t count)
 {
     size_t index;

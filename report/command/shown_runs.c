@@ -146,7 +146,7 @@ static void add_noted(struct making *making, const json_t *summary, const char *
         add(making, sc_scratch_print(making->scratch, "%s: " NUMBER, words, count));
 }
 
-/* Adds what the library did that is no hazard but explains changed times. */
+/* Adds counts of what the library did that is no hazard, but may change the program's timing. */
 static void add_what_was_noted(struct making *making, const json_t *summary)
 {
     add_noted(making, summary, "taken_early",
@@ -163,7 +163,8 @@ static void add_what_was_noted(struct making *making, const json_t *summary)
                   "captures (SC305)");
 }
 
-/* Reasons that this version does not know are shown by their names. */
+/* Returns words for a reason why there was no verdict; the reason's own name if this version does
+ * not know it. */
 static const char *words_of(const char *reason)
 {
     static const char *const rows[][2] = {
@@ -177,7 +178,8 @@ static const char *words_of(const char *reason)
     return reason;
 }
 
-/* Adds what was not watched, by the reason why. */
+/* Adds how many operations were not watched, so that an access too early could not be seen, by the
+ * reason why. */
 static void add_unguarded(struct making *making, const json_t *summary)
 {
     json_t *reasons = json_object_get(json_object_get(summary, "unguarded"), "by_reason");
@@ -221,7 +223,8 @@ static const char *words_of_state(const char *name)
     return name;
 }
 
-/* Adds by which mechanism pages were guarded, where one was asked for. */
+/* Adds how often pages of buffers in flight were protected, and by which mechanism, if the user
+ * has asked for one. */
 static void add_guard(struct making *making, const json_t *summary)
 {
     const json_t *guard = json_object_get(summary, "guard");
@@ -238,7 +241,8 @@ static void add_guard(struct making *making, const json_t *summary)
                          is_had ? "" : "; no userfaultfd: ", is_had ? "" : words_of_state(state)));
 }
 
-/* Adds how many operations guard_budget left unguarded, and at which calls most. */
+/* Adds how many operations had no page protection for want of time (guard_budget), and at which
+ * calls most. */
 static void add_budget(struct making *making, const json_t *summary)
 {
     enum { SITES_SHOWN = 5 };
@@ -472,8 +476,8 @@ static const char *words_of_bad_lines(const struct making *making)
     return run->bad_lines_more > 0 ? sc_scratch_print(making->scratch, "%s; ...", words) : words;
 }
 
-/* Adds why the run is in doubt. What is gravest is added first, and is what formats show as the
- * reason. */
+/* Adds a note that says why hazards of the run may be missing. The first one, which must be the
+ * most serious, is also the run's `doubt`. */
 static void add_doubt(struct making *making, const char *words)
 {
     add(making, words);

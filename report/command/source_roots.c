@@ -15,14 +15,14 @@
 
 /* ---- paths ---- */
 
-/* Does the path lie in the folder? */
+/* Is the path below the folder? */
 static bool is_below(const char *path, const char *folder)
 {
     size_t length = strlen(folder);
     return strncmp(path, folder, length) == 0 && (path[length] == '/' || folder[length - 1] == '/');
 }
 
-/* Has the file an ending that sources have? */
+/* Does the path have an ending that source files have? */
 static bool is_source(const char *path)
 {
     static const char *const endings[] = {
@@ -40,7 +40,8 @@ static bool is_source(const char *path)
 
 /* ---- roots ---- */
 
-/* Keeps the folder; this takes over the path. False: no memory. */
+/* Adds the path to the roots, which then own it. Returns false, and leaves it to the caller, if
+ * there is no memory. */
 static bool keep_root(struct sc_source_roots *roots, char *path)
 {
     void *grown = realloc(roots->paths, (roots->count + 1) * sizeof *roots->paths);
@@ -62,8 +63,8 @@ static const char *reason_against(const char *path)
     return sc_kernels_files_has(path) ? "nothing below /proc, /sys and /dev is source" : NULL;
 }
 
-/* Allows sources of the folder to be shown (--source-root). False: it is too much (/, say), or not
- * there, which was said. */
+/* Allows sources in the folder to be shown (--source-root). Returns false, after a message, if it
+ * is no folder, or is below /proc, /sys or /dev. */
 bool sc_source_roots_add(struct sc_source_roots *roots, const char *folder)
 {
     char *path = realpath(folder, NULL);
@@ -83,7 +84,7 @@ void sc_source_roots_free(struct sc_source_roots *roots)
     *roots = (struct sc_source_roots){0};
 }
 
-/* Does the path lie below a folder that the user has named? If there is none, all do. */
+/* Is the path below one of the roots? If there are none, every path is allowed. */
 static bool is_within(const struct sc_source_roots *roots, const char *path)
 {
     for (size_t i = 0; i < roots->count; i++)
@@ -108,15 +109,16 @@ static int find_path(int fd, char *path)
     return 0;
 }
 
-/* Is the open file what the path leads to, without following a link? */
+/* Is the open file the one that is at the path now? (A link there is another file.) */
 static bool is_at(const struct stat *file, const char *path)
 {
     struct stat there;
     return lstat(path, &there) == 0 && there.st_dev == file->st_dev && there.st_ino == file->st_ino;
 }
 
-/* Decides whether the open file may be shown, since a report of somebody else's could name any
- * file. Returns a negative reason if it may not. */
+/* Decides whether the open file may be shown (source_roots.h says by which rules). Returns 0 if it
+ * may, else -errno. `is_called_source`: the path in the report has the ending of a source; without
+ * it, a file that is no source either counts as missing. */
 static int judge(const struct sc_source_roots *roots, int fd, bool is_called_source)
 {
     char path[PATH_MAX];
@@ -135,8 +137,9 @@ static int judge(const struct sc_source_roots *roots, int fd, bool is_called_sou
     return is_within(roots, path) ? 0 : -EXDEV;
 }
 
-/* Opens a source if it may be shown. O_PATH finds a file and does not open it: no device acts, and
- * no writer of a FIFO goes on. What is opened then is that file, wherever its names lead by now. */
+/* Opens the file at the path if it may be shown. O_PATH only finds the file, so that opening it has
+ * no effect on a device or a FIFO. After the check, that same file is opened for reading, by its
+ * descriptor, even if another one is at the path by now. */
 static int open_one(const struct sc_source_roots *roots, const char *path)
 {
     char name[SC_KERNELS_FILES_NAME_BYTES];
@@ -153,7 +156,7 @@ static int open_one(const struct sc_source_roots *roots, const char *path)
     return result;
 }
 
-/* Opens a relative path below one of the folders. */
+/* Opens a relative path that begins at a root. */
 static int open_below(const struct sc_source_roots *roots, const char *root, const char *path)
 {
     char *whole;

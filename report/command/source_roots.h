@@ -1,22 +1,23 @@
-/* Which files may be shown as source, and the roots of `--source-root DIR`.
+/* Decides which files may be shown as source, and keeps the roots: the folders of
+ * `--source-root DIR`.
  *
- * A report may be a stranger's. He chooses the paths in it, and where the report came with files, a
- * checkout for example, what lies there as well: a link may lead to anything that the reader of the
- * report can read. What is shown goes on to others, in a page or a comment. So the path decides
- * nothing, and the file decides all. It has to be
+ * A stranger may have written the report, and chosen the paths in it. If the report came with files
+ * (a checkout, for example), he may also have put links there that lead to any file that the user
+ * of the command can read. And what the command shows may be published, in a page or a comment. So
+ * it is not enough to check the path in the report; the file that it leads to must be
  *
- * - a regular file; nothing else is opened, since to open a device or a FIFO is to use it;
- * - at a path without links, by which this process finds the same file; a file that is deleted, or
- *   in another mount namespace, has none;
- * - called as a source is, there;
+ * - a regular file (nothing else is opened, since to open a device or a FIFO may have an effect);
+ * - found at its path without links (a file that was deleted, or is in another mount namespace, is
+ *   not);
+ * - named, at that path, with an ending that source files have;
  * - none of the kernel's (report/command/kernels_files.h);
- * - below one of the roots, where there are roots.
+ * - below one of the roots, if there are any.
  *
- * What is read is what was judged: nobody can put another file in its place.
+ * Exactly the file that was checked is read, even if another one is put in its place meanwhile.
  *
- * Without roots any source may be shown that the reader can read. A hard link is the file itself:
- * the system lets those make one who may write to the file (fs.protected_hardlinks).
- */
+ * Without roots, any source that the user can read may be shown. A hard link to a file counts as
+ * the file itself: the system lets only users make one who may write to the file
+ * (fs.protected_hardlinks). */
 #ifndef SC_REPORT_COMMAND_SOURCE_ROOTS_H
 #define SC_REPORT_COMMAND_SOURCE_ROOTS_H
 
@@ -29,17 +30,18 @@ struct sc_source_roots {
     size_t count;
 };
 
-/* False after it has said why the folder cannot be a root. */
+/* Adds the folder as a root. Returns false if that is not possible, after a message on stderr that
+ * says why. */
 bool sc_source_roots_add(struct sc_source_roots *roots, const char *folder);
 void sc_source_roots_free(struct sc_source_roots *roots);
 
-/* Opens a file for reading. A relative path begins at the working folder and then, if there is
- * nothing that may be shown, at each root. Returns a descriptor, or
- * -ENOENT: there is no file, or neither the path nor the file is called as a source is
- * -EPERM: the path is called as a source is, but the file may not be shown
- * -EXDEV: it lies outside of the roots
+/* Opens a source file for reading. A relative path begins at the working folder and, if no file is
+ * there that may be shown, at each root in turn. Returns a descriptor, or
+ * -ENOENT: there is no file, or neither the path nor the file's own path has the ending of a source
+ * -EPERM: the path has such an ending, but the file may not be shown
+ * -EXDEV: the file is not below a root
  * -ENOTSUP: it is no regular file
- * -ENOSYS: /proc is not there to tell where it lies
+ * -ENOSYS: its own path is not known, since /proc is missing
  * or another -errno. */
 int sc_source_roots_open(const struct sc_source_roots *roots, const char *path);
 

@@ -77,8 +77,8 @@ static bool has(const struct entries *entries, unsigned index)
     return entries->bits[index / 64] >> index % 64 & 1;
 }
 
-/* Records for each entry the pattern that it needs first, so that few entries are compared with a
- * hazard. */
+/* Stores for each entry its first pattern, by which the entries that may cover a hazard are found
+ * quickly. Entries without any pattern may cover every hazard, and are marked. */
 static void sort_entries(struct sc_suppressed *suppressed)
 {
     for (unsigned i = 0; i < suppressed->count; i++) {
@@ -88,7 +88,8 @@ static void sort_entries(struct sc_suppressed *suppressed)
     }
 }
 
-/* Reads a file of suppressions. NULL: it is wrong, which was said, or no memory. */
+/* Reads a file of suppressions. Returns NULL if it is wrong, after a message, or if there is no
+ * memory. */
 struct sc_suppressed *sc_suppressed_read(const char *path)
 {
     struct sc_suppressed *suppressed = calloc(1, sizeof *suppressed);
@@ -103,7 +104,7 @@ struct sc_suppressed *sc_suppressed_read(const char *path)
     return NULL;
 }
 
-/* Frees what is remembered of frames and stacks that were compared. */
+/* Frees the results of earlier comparisons, which are kept by frame and by stack. */
 static void forget_seen(struct sc_suppressed *suppressed)
 {
     sc_table_free(&suppressed->seen);
@@ -226,7 +227,8 @@ static const struct entries *entries_of(struct sc_suppressed *suppressed,
     return known->entries;
 }
 
-/* Adds the entries that any frame of the stack may fit. */
+/* Adds, for each frame of the stack, the entries whose first pattern matches it: only these may
+ * cover the hazard. */
 static void add_entries(struct sc_suppressed *suppressed, const struct sc_suppression_stack *stack,
                         struct entries *candidates)
 {

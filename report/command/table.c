@@ -82,8 +82,8 @@ static uint64_t squeeze(uint64_t v[4])
     return v[0] ^ v[1] ^ v[2] ^ v[3];
 }
 
-/* Returns the key of this run's tables, drawn by chance, so that no file can be made to fill one
- * bucket. */
+/* Returns the random key for digests in this process. It keeps a file from being written so that
+ * all its records fall into one bucket. */
 const uint64_t *sc_digest_key(void)
 {
     static uint64_t words[2];

@@ -19,8 +19,8 @@ static json_int_t add_up(json_int_t a, json_int_t b)
     return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
 }
 
-/* Returns how often the hazard may have come at most: its next line is due when its count has
- * doubled. */
+/* Returns how often, at most, a hazard has happened whose last line says `count`: another line
+ * would have been written when the count had reached the next power of two. */
 static json_int_t most_of(json_int_t count)
 {
     json_int_t next = 1;
@@ -77,8 +77,8 @@ static void make_exact(struct sc_finding *finding, const struct tally *tally, js
     finding->run_is_unbounded = false;
 }
 
-/* Keeps what the summary counts beyond the lines of a code, as several hazards have that between
- * them. */
+/* Notes how many more occurrences of the code the summary counts than the lines tell of, if the
+ * code has several findings, since it is not known to which of them those belong. */
 static void share(struct sc_findings *findings, const struct tally *tally, const char *code,
                   json_int_t said)
 {

@@ -96,7 +96,7 @@ static int compare(const void *a, const void *b)
 
 /* ---- what the reports leave open ---- */
 
-/* Does the process live? It may have begun since the roll was read. */
+/* Does the process live? It may have begun since the notes of the run were read. */
 static bool lives(const struct judging *judging, struct process process)
 {
     return sc_run_roll_has_living(judging->roll, process.pid, process.started) ||
@@ -104,7 +104,8 @@ static bool lives(const struct judging *judging, struct process process)
             sc_path_find_start((int32_t)process.pid) == (uint64_t)process.started);
 }
 
-/* Was the process killed by another one of the run? Then nobody waits for what its report lacks. */
+/* Was the process killed by another process of the run? Then it is no reason for doubt that its
+ * report has no end. */
 static bool was_killed(const struct judging *judging, struct process process)
 {
     struct sc_run_note note;
@@ -184,8 +185,8 @@ static bool was_seen(const struct judging *judging, const struct sc_run_note *no
            bsearch(&sought, judging->seen.processes, judging->seen.count, sizeof sought, compare);
 }
 
-/* Has the process handed its report's name on? Where report_path has no %p, the next process takes
- * it. */
+/* Has the process ended, and has another one then written its report to the same path? That
+ * happens if report_path has no %p: the report of the first process is overwritten. */
 static bool has_handed_on(const struct sc_run_roll *roll, const struct sc_run_note *before)
 {
     struct sc_run_note note;
@@ -199,8 +200,8 @@ static bool has_handed_on(const struct sc_run_roll *roll, const struct sc_run_no
     return has_ended && is_taken;
 }
 
-/* Returns why the outcome of a process is in doubt, from what it recorded on the roll (its report
- * may be missing), or NULL if it is not. */
+/* Returns why the outcome of a process is in doubt, by the note that it has left for the command
+ * (its report may be missing); NULL: it is not. */
 static const char *doubt_of_note(struct judging *judging, const struct sc_run_note *note)
 {
     struct stat status;

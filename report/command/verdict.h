@@ -18,10 +18,10 @@ struct sc_verdict {
      * not suppressed. The other members are not set then. */
     bool fails;
 
-    /* Why there may have been one nevertheless: "FILE: why"; NULL: there was none. So if a line
-     * cannot be read, if a run did not end normally and its process is not alive, and if a process
-     * has noted a report that is not there or that it could not write. The words are in the
-     * scratch. */
+    /* "FILE: why": the first reason why there may have been such a hazard although no report has
+     * one; NULL: there was certainly none. Reasons are a line that cannot be read, a run that did
+     * not end normally although its process has ended, and a report that a process has noted but
+     * that is missing or could not be written. The words are in the scratch. */
     const char *doubt;
 
     /* Calls of at least one process came through the library, as its report or its notes say. */

@@ -56,7 +56,8 @@ static void take_text(const json_t *line, const char *key, struct sc_scratch *sc
         *text = sc_scratch_print(scratch, "%s", found);
 }
 
-/* Takes a number of the child's answer, if it has the key and a number that can be. */
+/* Stores the number that the answer has for the key, if it has one that is not negative and fits
+ * into an int. */
 static void take_number(const json_t *line, const char *key, int *number)
 {
     const json_t *found = json_object_get(line, key);
@@ -136,8 +137,8 @@ void sc_asked_plainly(struct sc_asked_facts *facts, struct sc_scratch *scratch, 
     ask(facts, scratch, library, make_environment(scratch, 0, &count));
 }
 
-/* Asks in a child with the library preloaded; cupti=require has the library say what CUPTI
- * answered. */
+/* Asks in a child that has the library preloaded. With cupti=require the library reports how
+ * loading CUPTI went. */
 void sc_asked_preloaded(struct sc_asked_facts *facts, struct sc_scratch *scratch,
                         const char *library, const char *report_path)
 {

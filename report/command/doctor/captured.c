@@ -66,8 +66,8 @@ static void take_what_is_there(struct stream *streams, struct pollfd *waited, in
             waited[i].fd = -1;
 }
 
-/* Has the child ended, so that there is nothing to wait for? Also if somebody else has waited for
- * it. */
+/* Has the child ended? That is also assumed if it cannot be waited for, since something else has
+ * done that. */
 static bool has_ended(pid_t child, int *status)
 {
     pid_t ended = waitpid(child, status, WNOHANG);

@@ -10,8 +10,8 @@ static const char section[] = "guard";
 #define NOTE(id, remedy, ...)                                                                      \
     sc_diagnosis_add(diagnosis, SC_LEVEL_NOTE, section, id, remedy, __VA_ARGS__)
 
-/* Returns true if it was found before that there are huge pages in which the library can serve
- * pinned memory, whether or not an option asks for that. */
+/* Do the findings so far say that there are huge pages, in which the library could serve pinned
+ * memory? */
 static bool has_huge_pages(const struct sc_diagnosis *diagnosis)
 {
     for (size_t i = 0; i < diagnosis->count; i++)

@@ -72,7 +72,7 @@ struct sc_settings_facts {
 
     const char *report;      /* where the report of a process goes; NULL: it has none */
     int report_error;        /* error of writing there: errno or one of report/place.h; 0: none */
-    bool is_fifo;            /* where it goes */
+    bool is_fifo;            /* it goes to a FIFO */
     const char *report_kept; /* why the file that is there is kept (report/place.h) */
     /* a sequence in report_path that means nothing, such as "%q"; NULL: there is none */
     const char *unknown_letter;
@@ -169,7 +169,7 @@ struct sc_trial_facts {
     size_t unreached_count;
     size_t unended_count; /* whose reports have no summary */
     size_t hazard_count;
-    const char *unreached; /* the name of the first */
+    const char *unreached; /* the name of the first process that `unreached_count` counts */
 };
 
 #endif

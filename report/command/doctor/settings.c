@@ -137,9 +137,9 @@ static void look_at_suppressions(struct sc_settings_facts *facts, struct sc_scra
 
 /* ---- variables ---- */
 
-/* Lists variables that name a library by a relative path. A program may change its folder, so the
- * library opens nothing by a relative path (docs/installing.md). A tool of NVTX may have a name
- * alone. */
+/* Lists the variables that name a library's folder by a relative path. The library ignores these,
+ * since a program may change its working folder (docs/installing.md). NVTX_INJECTION64_PATH may be
+ * a plain name. */
 static void look_at_relative(struct sc_settings_facts *facts, struct sc_scratch *scratch)
 {
     static const char *const names[] = {"CUPTI_PATH", "CUPTI_HOME", "CUDA_HOME", "CUDA_PATH",

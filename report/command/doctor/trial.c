@@ -18,9 +18,9 @@
 
 /* ---- what the loader is asked to write, and the library ---- */
 
-/* Sets the environment of the tried program. glibc's loader writes what it initialises into
- * loader.PID, whoever the process becomes. The library is told to say nothing at the end, since
- * that would name a report that is gone then. */
+/* Sets the environment of the program that is tried: the library, and LD_DEBUG, with which glibc's
+ * loader writes into loader.PID what it loads. The library says nothing at the end (verbosity=0),
+ * since that would name a report that is removed then. */
 static bool set_environment(struct sc_scratch *scratch, const char *library, const char *folder)
 {
     const char *options = getenv("SAFECOPY_OPTIONS");
@@ -67,9 +67,9 @@ struct process {
     bool has_driver;
 };
 
-/* Notes a program that has loaded the driver without the library. The loader's lines do not tell
- * whether this program has loaded it or, at its start, the one that replaced it by exec: so both
- * must be without the library. */
+/* Notes the process's program as one that has loaded the driver without the library. If a program
+ * has replaced another one by exec, the loader's output does not tell which of the two has loaded
+ * the driver; so it is only noted if neither had the library. */
 static void take_driver(struct process *process)
 {
     struct sc_trial_facts *facts = process->facts;
@@ -78,7 +78,7 @@ static void take_driver(struct process *process)
     process->has_driver = false;
 }
 
-/* Processes the loader's line about a program that is about to run: records whether it had the
+/* Takes the loader's line about a program that is about to run: notes whether it had the
  * library. */
 static void take_program(struct process *process, const char *program)
 {
@@ -96,7 +96,7 @@ static void take_program(struct process *process, const char *program)
         facts->missed = process->program;
 }
 
-/* Processes one line of what the loader says (LD_DEBUG) while the program is tried. */
+/* Takes one line of what the loader says (LD_DEBUG) while the program is tried. */
 static void take_line(struct process *process, const char *line)
 {
     const char *library = behind(line, "calling init: ");

@@ -121,8 +121,8 @@ static void put_build_id(json_t *object, const char *key, const char *build_id)
         json_object_set_new(object, key, build_id[0] != '\0' ? json_string(build_id) : json_null());
 }
 
-/* Writes how frames of one build of a module are named, which a later comparison with this report
- * has to know. */
+/* Writes whether functions of this build of a module are known by name or by offset. A later
+ * comparison with this output needs that. */
 static void print_build(struct list *list, const struct sc_naming *naming)
 {
     json_t *build = json_object();

@@ -41,7 +41,7 @@ static bool put(struct page *page, size_t most, const char *text, size_t size)
     return true;
 }
 
-/* Writes one of the lines that room was kept for. */
+/* Writes one of the lines at the end of the page, for which room was reserved. */
 __attribute__((format(printf, 2, 3))) static void put_end(struct page *page, const char *format,
                                                           ...)
 {

@@ -188,7 +188,8 @@ static bool is_of_place(const json_t *entry, const struct sc_memory_place *place
                                    : place->device == SC_MEMORY_HOST;
 }
 
-/* Writes who holds memory at the place, as the run has added it up. False: it has not. */
+/* Writes the sums of memory by owner that the run itself reports for the place. Returns false if
+ * the run reports no such sums. */
 static bool put_told_owners(const struct process *process, const struct sc_memory *memory,
                             const struct sc_memory_place *place)
 {

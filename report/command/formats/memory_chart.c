@@ -87,7 +87,8 @@ static void draw_axes(const struct chart *chart)
                         sc_scratch_print(chart->scratch, "%.4g s", seconds), LABEL_BYTES);
 }
 
-/* Draws what the colours mean. has_used: it is known how much of the device all processes use. */
+/* Draws the key to the colours. `has_used`: the chart also shows how much of the device all
+ * processes use. */
 static void draw_legend(const struct chart *chart, bool has_used)
 {
     fprintf(chart->out, "<rect class=\"bar\" x=\"%d\" y=\"4\" width=\"12\" height=\"12\"/>", LEFT);

@@ -1,5 +1,5 @@
-/* Writes the hazards of the HTML page as JSON for its script (page.js): an object for each hazard,
- * and once what they share. */
+/* Writes the hazards of the HTML page as JSON for its script (page.js): an object for each hazard.
+ * Frames and sources that hazards share are written once. */
 #ifndef SC_REPORT_COMMAND_FORMATS_PAGE_HAZARDS_H
 #define SC_REPORT_COMMAND_FORMATS_PAGE_HAZARDS_H
 

@@ -14,6 +14,8 @@ struct sc_protobuf {
     size_t size, capacity;
 };
 
+/* Append a field with this number to the message; sc_protobuf_fixed with 8 bytes, and the others
+ * with as many as the value needs. */
 void sc_protobuf_number(struct sc_protobuf *message, unsigned field, uint64_t value);
 void sc_protobuf_fixed(struct sc_protobuf *message, unsigned field, uint64_t value);
 void sc_protobuf_string(struct sc_protobuf *message, unsigned field, const char *value);

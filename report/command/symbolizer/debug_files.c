@@ -22,7 +22,8 @@ struct wanted {
     const struct sc_elf_file *module; /* in which it is not; may be NULL */
 };
 
-/* Is it the file that was sought, by its build id or check sum, and has what the module lacks? */
+/* Is it the file that is searched for: does it have the build id or the checksum, and what the
+ * module lacks? */
 static bool is_wanted(const struct sc_elf_file *file, const struct wanted *wanted)
 {
     if (wanted->build_id[0] != '\0' ? strcmp(file->build_id, wanted->build_id) != 0
@@ -120,7 +121,8 @@ static bool open_in_any(struct sc_elf_file *file, const struct wanted *wanted, c
     return found;
 }
 
-/* May there be a file to read names from? Asked before a process is started for it. */
+/* Is there any file that names could be read from? Called before a process is started to read
+ * it. */
 bool sc_debug_files_may_be_there(const struct sc_module_sought *sought)
 {
     const struct wanted wanted = {.build_id = sought->build_id};
@@ -196,8 +198,8 @@ static bool open_linked(struct sc_elf_file *file, const struct wanted *wanted, c
            open_in_any(file, wanted, folders, open_below, name);
 }
 
-/* Opens the debug file that the module's link names. A name that nobody has written down is the
- * module's with ".debug" after it. */
+/* Opens the debug file that the module names in .gnu_debuglink. If the module names none but has a
+ * build id, tries the module's name followed by ".debug". */
 static bool open_by_link(struct sc_elf_file *file, const struct sc_elf_file *module,
                          const char *folders)
 {
@@ -228,7 +230,7 @@ static bool open_by_real_link(struct sc_elf_file *file, const struct sc_elf_file
     return found;
 }
 
-/* Fetches the file from a server, if the user has named one. */
+/* Fetches the file from a server, if the user has configured one. */
 static bool open_served(struct sc_elf_file *file, const struct wanted *wanted)
 {
     char *path = have_id(wanted->build_id) ? sc_debuginfod_fetch(wanted->build_id) : NULL;

@@ -68,7 +68,8 @@ static int64_t room_in_cache(void)
     return INT64_MAX;
 }
 
-/* Returns how much a download may have: the user's limit, ours, or what the cache has room for. */
+/* Returns how many bytes a file may have: the user's limit (or ours, if he has set none), or less
+ * if the cache has less room. */
 static int64_t find_size_max(void)
 {
     int64_t most = number_in("DEBUGINFOD_MAXSIZE", INT64_MAX, SIZE_MAX_BYTES);
@@ -76,8 +77,9 @@ static int64_t find_size_max(void)
     return most < room ? most : room;
 }
 
-/* Limits how much a server may send. The server is told how much is taken. Older ones, and older
- * libraries, know nothing of that: then the Linux kernel ends the writing. */
+/* Limits how many bytes a server may send. libdebuginfod passes DEBUGINFOD_MAXSIZE on to the
+ * server, but older servers and older versions of libdebuginfod ignore it. Therefore the process
+ * also gets a limit on the size of files, with which a write fails. */
 static void set_size_max(void)
 {
     char text[32];

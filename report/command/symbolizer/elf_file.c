@@ -17,8 +17,8 @@ enum { SEGMENTS_MAX = 65536, NOTES_MAX_BYTES = 1024 * 1024, SPARSE_SHARE = 16 };
 
 /* ---- opening ---- */
 
-/* Is most of the file not there? Where a file system says how much of a file is there, a linker's
- * files are there whole. */
+/* Is most of the file a hole? Files that a linker has written are not. If the file system does not
+ * report how many blocks a file has, the file is not called sparse. */
 static bool is_sparse(int fd)
 {
     struct stat status;
@@ -63,8 +63,9 @@ void sc_elf_file_put_id(char *text, const void *bytes, size_t count)
         sprintf(text + 2 * i, "%02x", byte[i]);
 }
 
-/* Finds the build id. The build id among the notes of one segment, which are read as in the library
- * (report/modules.c): they are aligned to four, and the last one may end short of that. */
+/* Looks for the build id among the notes of one segment. Notes are read as in the library
+ * (report/modules.c): they are aligned to four bytes, and the padding after the last one may be
+ * missing. `left`: how many bytes of notes may still be read. */
 static void find_id(struct sc_elf_file *file, const GElf_Phdr *header, uint64_t *left)
 {
     uint64_t size = header->p_filesz < *left ? (header->p_filesz + 3) & ~(uint64_t)3 : *left;
@@ -136,7 +137,7 @@ struct sought {
     Elf_Scn *section;
 };
 
-/* Is this the section that is sought? (A callback.) One without bytes in the file is not. */
+/* Does the section have this name, and bytes in the file? (A callback.) */
 static bool has_name(void *whom, Elf_Scn *section, const GElf_Shdr *header, const char *name)
 {
     struct sought *sought = whom;

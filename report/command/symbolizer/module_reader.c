@@ -26,9 +26,9 @@ static struct sc_elf_file *file_with_lines(struct sc_module_reader *reader)
     return has ? &reader->debug : NULL;
 }
 
-/* Returns the first address that is loaded, from which offsets count: the file's own, or the
- * module's if the debug file has no segments. Both number addresses alike, unless the module was
- * moved after it was stripped. */
+/* Returns the lowest address that is loaded, from which offsets count: that of the file, or of the
+ * module if the debug file has no segments. (Addresses in the two agree, unless the module was
+ * changed after it was stripped.) */
 static uint64_t first_address(const struct sc_module_reader *reader, const struct sc_elf_file *file)
 {
     return file->has_segments ? file->first_address : reader->module.first_address;

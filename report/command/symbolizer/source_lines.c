@@ -58,7 +58,8 @@ static Dwarf *begin_dwarf(Elf *elf)
     return dwarf;
 }
 
-/* Makes a file without units, to be given where libdw would open one itself. */
+/* Makes an ELF file without compilation units. libdw gets it in place of a file that libdw would
+ * otherwise open by itself. */
 static Elf *make_nothing(void)
 {
     static struct {
@@ -187,7 +188,8 @@ static bool may_be_opened(const char *folder, const char *below, const char *nam
     return size >= 0 && size < (int)sizeof path && sc_elf_file_may_be_opened(path);
 }
 
-/* Is it harmless that libdw opens what the unit names as its other half, and waits for it? */
+/* May libdw open the files that the unit names for its split DWARF (-gsplit-dwarf)? libdw opens
+ * them without checks, so a FIFO would block it. If not, says so once. */
 static bool has_harmless_split(struct sc_source_lines *lines, Dwarf_Die *unit)
 {
     char package[PATH_MAX];

@@ -111,7 +111,9 @@ struct sc_symbolizer *sc_symbolizer_start(const struct sc_module_sought *sought,
     return NULL;
 }
 
-/* Returns the status as wait(2) has it. A process that has gone away is let end by itself. */
+/* Waits for the process and returns its status, as wait(2) does. If `has_gone`, the process has
+ * closed its socket, and gets a moment to end by itself; it is killed if it does not, or else at
+ * once. */
 static int reap(struct sc_symbolizer *symbolizer, bool has_gone)
 {
     enum { PATIENCE_MS = 200 };
@@ -331,7 +333,8 @@ static bool take_message(struct watch *watch, const struct sc_symbolizer_message
     }
 }
 
-/* Returns the kind of the last message. Returns -1 if the process has ended, or is to be. */
+/* Receives the answers to a question. Returns the kind of the last message; -1 if the process has
+ * ended, or has to be ended. */
 static int receive_all(struct watch *watch, struct asked *asked)
 {
     struct sc_symbolizer *symbolizer = watch->symbolizer;

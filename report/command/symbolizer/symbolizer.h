@@ -1,8 +1,8 @@
 /* Reads the files of one module in a process of its own, which is asked for the names of
  * addresses.
  *
- * The files may be damaged, or made to cost their reader memory and time. Whatever the reading
- * does, it does to that process: it ends by a signal, or is ended when it meets a bound.
+ * The files may be damaged, or made to cost their reader memory and time. That can only end the
+ * process which reads them, by a signal or because it exceeds a bound; the command goes on.
  *
  * | bound | of |
  * | --- | --- |

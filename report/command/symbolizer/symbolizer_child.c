@@ -169,8 +169,8 @@ static void add_answer(uint32_t kind, const struct sc_symbol_answer *answer)
 
 /* ---- questions ---- */
 
-/* Finds the lines of an address. The first time takes the memory, perhaps too much, so the name
- * alone is sent before. */
+/* Finds the source lines of an address. To do that for the first time takes much memory, and may
+ * exceed the limit, which ends this process. So the name alone is sent before. */
 static void find_places(struct sc_module_reader *reader, uint64_t offset,
                         struct sc_symbol_answer *answer)
 {

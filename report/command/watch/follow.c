@@ -292,7 +292,8 @@ static size_t skip(struct sc_follow_cursor *cursor, size_t filled, sc_follow_tak
     return filled;
 }
 
-/* Returns the next larger block: twice the size, at most `most` if that is between. */
+/* Returns the size of the next larger block: twice the size, or `most` if that is less. If the
+ * size is `most` already, it is doubled all the same. */
 static size_t larger(size_t size, size_t most)
 {
     return size < most && 2 * size > most ? most : 2 * size;

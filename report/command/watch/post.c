@@ -49,8 +49,8 @@ char *sc_post_find_curl(void)
 
 /* ---- what it is told ---- */
 
-/* Writes a line of curl's configuration. A value of curl's configuration. No newline comes into
- * it. */
+/* Writes a line of curl's configuration. Control characters in the value are left out, so it
+ * cannot begin another line. */
 static void put_setting(FILE *out, const char *name, const char *value, size_t size)
 {
     fprintf(out, "%s = \"", name);
@@ -255,7 +255,8 @@ static int seconds_of(const char *text)
     return end == text || seconds < 0 ? -1 : seconds < RETRY_MAX_S ? (int)seconds : RETRY_MAX_S;
 }
 
-/* Finds where the last header ends; "100 Continue" and answers of proxies come before. */
+/* Returns where the answer's body begins. Several headers may come before it ("100 Continue", a
+ * proxy's answer); the last one's Retry-After counts. */
 static const char *body_of(const char *text, int *retry_after_s)
 {
     static const char name[] = "retry-after:";

@@ -241,8 +241,8 @@ static const char *line_of(const struct rows *rows, const char *const *cells,
     return line;
 }
 
-/* Narrows the table to the terminal. The newest hazard is told below as well: there is no column of
- * its first letters. */
+/* Leaves out the column for the newest hazard if the terminal has too little room for it. The
+ * newest of all is shown below the table in any case. */
 static void fit(struct rows *rows, size_t width)
 {
     size_t before = 0;
@@ -295,7 +295,8 @@ static void put_line(const char *line, size_t width)
     fputs("\033[K\n", stdout);
 }
 
-/* Returns the newest of all, whole: its two places are wider than a column. */
+/* Returns the title of the newest hazard of all processes. It is shown in full, since a column has
+ * no room for both of its places. */
 static const struct sc_watch_report *find_newest(const struct sc_follow *follow)
 {
     const struct sc_watch_report *newest = NULL;
@@ -319,9 +320,8 @@ static void put_advice(const char *code, struct sc_scratch *scratch, size_t widt
         put_line(sc_scratch_print(scratch, "    %s", line + first), width);
 }
 
-/* Writes the newest hazard, whose title is "SC101 source-freed-in-flight: free at a.c:3 in f;
- * cudaMemcpyAsync at b.c:4 in g": each of the three parts on a line of its own, and below them what
- * to do. */
+/* Writes the newest hazard below the table: its title ("SC101 source-freed-in-flight: free at
+ * a.c:3 in f; cudaMemcpyAsync at b.c:4 in g") in three lines, and then the advice. */
 static void put_newest(const struct sc_watch_report *newest, struct sc_scratch *scratch,
                        size_t width)
 {

@@ -159,8 +159,8 @@ static void add_news(struct making *making, enum sc_watch_news news, json_t *rec
     }
 }
 
-/* Processes a line that has to be sent, or one that was sent by an earlier run and is only counted.
- */
+/* Takes a line of a report into the messages that are to be sent. Of lines that an earlier watch
+ * has sent only the counts are taken. */
 static void take_line(void *context, const char *line, size_t size)
 {
     struct making *making = context;
@@ -202,7 +202,7 @@ static void put_messages(struct making *making, json_t **lists)
                               sc_otlp_resource_metrics(sc_otlp_resource(run), &making->metrics));
 }
 
-/* Adds, once, that the process has died. */
+/* Adds a record that the process has died, once. */
 static void note_death(struct making *making)
 {
     struct sc_watch_report *report = making->report;
@@ -213,7 +213,8 @@ static void note_death(struct making *making)
                                      "the process is no more, and has not ended normally", 0));
 }
 
-/* Reads what was taken before, up to where that is. */
+/* Reads again the lines of the report that the collector had accepted in an earlier run of the
+ * command, without sending them, to continue with the right counts. */
 static void replay(struct sc_follow *follow, struct sc_followed *file, struct making *making)
 {
     struct sc_watch_report *report = file->report;
@@ -283,7 +284,7 @@ static int next_message(const struct sc_sender *sender)
     return sender->messages[0] ? 0 : sender->messages[1] ? 1 : -1;
 }
 
-/* Forgets why sending failed: it works again. */
+/* Frees the words for why sending failed, since it has succeeded again. */
 static void forget_problem(struct sc_sender *sender)
 {
     free(sender->problem);
@@ -335,8 +336,8 @@ static void take_partial(struct sc_sender *sender, const char *words)
     json_decref(answer);
 }
 
-/* May the message be sent again after this status, as OTLP says? What curl could not send (0)
- * is. */
+/* May the message be sent again after this status of HTTP? OTLP names the statuses; 0 means that
+ * curl got no answer. */
 static bool may_be_tried_again(int status)
 {
     return status == 0 || status == 429 || status == 502 || status == 503 || status == 504;
@@ -370,8 +371,9 @@ static void try_later(struct sc_sender *sender, const struct sc_post_answer *ans
     sender->due_ms = now_ms + wait_ms;
 }
 
-/* Does the collector take no such messages at all? Some are for logs or for metrics alone: then
- * only the other kind is sent. */
+/* Does the status say that the collector has no such path, as one that accepts only logs or only
+ * metrics? Then notes that, drops the message, and returns true. Returns false if the other kind
+ * of message is unwanted already. */
 static bool is_without(struct sc_sender *sender, const struct sc_post_answer *answer, int message)
 {
     bool is_absent = answer->status == 404 || answer->status == 405 || answer->status == 501;
@@ -386,8 +388,9 @@ static bool is_without(struct sc_sender *sender, const struct sc_post_answer *an
     return true;
 }
 
-/* Records that the collector has refused a message. A batch that is no good for the collector is
- * given up; one that it does not want from us stays. */
+/* Handles an answer by which the collector refuses a message for good. If the message itself is
+ * wrong or too large (400, 413), it is dropped. If the collector accepts no such messages, they
+ * are no longer sent. In all other cases nothing more is sent at all. */
 static void refuse(struct sc_sender *sender, const struct sc_post_answer *answer, int message)
 {
     if (answer->status == 400 || answer->status == 413) {
@@ -483,7 +486,9 @@ int sc_sender_descriptor(const struct sc_sender *sender)
     return sender->post.child != 0 ? sender->post.alive : -1;
 }
 
-/* Was everything of the file sent that was shown? */
+/* Has the collector accepted all that can be sent of the file? That is at least all that was shown
+ * of it. If the file was removed and is not open, or nothing more is sent at all, there is nothing
+ * left to send. */
 bool sc_sender_has_all_of(const struct sc_sender *sender, const struct sc_followed *file)
 {
     const struct sc_watch_report *report = file->report;

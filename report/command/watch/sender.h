@@ -27,16 +27,16 @@ struct sc_sender {
     /* for each report, identified by its first line: how much was accepted in earlier runs */
     json_t *known;
     struct sc_post post;
-    char
-        *messages[2]; /* logs and metrics that are to be taken; NULL: there are none, or they are */
-    size_t records;   /* how many records the batch has */
+    /* the logs and the metrics of the batch; NULL: there are none, or they were accepted */
+    char *messages[2];
+    size_t records; /* how many records the batch has */
     int64_t due_ms, saved_ms;
     unsigned failures; /* how many attempts have failed in succession */
     uint64_t taken, refused;
     char *problem;    /* why the last attempt failed; NULL: it did not */
     bool unwanted[2]; /* the collector accepts no logs, or no metrics */
     bool has_stopped; /* the collector accepts nothing at all */
-    bool has_moved;   /* the batch has something of a report */
+    bool has_moved;   /* the batch has lines that the state file does not yet count as accepted */
     bool is_saved;    /* the state file is up to date */
 };
 

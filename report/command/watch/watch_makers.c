@@ -14,7 +14,7 @@ bool sc_watch_makers_begin(struct sc_watch_makers *makers)
            sc_frame_rules_read_own(makers->frames.rules) == 0;
 }
 
-/* Frees what was made for the last look, so that a long watch does not grow. */
+/* Frees what was made to show the last lines, so that the memory of a long watch does not grow. */
 void sc_watch_makers_forget(struct sc_watch_makers *makers)
 {
     sc_scratch_reset(&makers->scratch);

@@ -100,7 +100,8 @@ static struct sc_watch_counted *find_counted(struct sc_watched *watched, const j
     return counted;
 }
 
-/* Counts a hazard by its line, which says how many of the hazard there have been. */
+/* Takes a hazard's line, which has the count of that hazard so far, into the count of its code.
+ * Suppressed hazards and advisories do not count. */
 static void count_hazard(struct sc_watched *watched, const json_t *hazard)
 {
     bool is_one =
@@ -232,7 +233,7 @@ static bool is_later(const struct sc_watched *watched)
            10000 * major + 100 * minor + patch > SAFECOPY_VERSION;
 }
 
-/* Processes a line by its type. Returns what it is news of. */
+/* Takes a line by its type. Returns what kind of news it is. */
 static enum sc_watch_news take_type(struct sc_watched *watched, struct sc_watch_makers *makers,
                                     const char *type, json_t *line)
 {
@@ -279,7 +280,8 @@ static json_t *parse(struct sc_watch_makers *makers, const char *line, size_t si
     return is_hazard ? sc_parse_line(line, size, &makers->pieces) : sc_parse(line, size);
 }
 
-/* Processes a line of a report. Returns what it is news of; `record` is to be released. */
+/* Takes a line of a report. Returns what kind of news it is; *record is the parsed line, to be
+ * released. */
 enum sc_watch_news sc_watched_take(struct sc_watched *watched, struct sc_watch_makers *makers,
                                    const char *line, size_t size, json_t **record)
 {

@@ -57,7 +57,8 @@ enum sc_watch_news sc_watched_take(struct sc_watched *watched, struct sc_watch_m
 const struct sc_shown *sc_watched_show(const struct sc_watched *watched,
                                        struct sc_watch_makers *makers, json_t *record);
 
-/* Returns the first words about a lost context, from a post-mortem; valid as long. */
+/* Returns the first words about a lost context, from a post-mortem; valid until
+ * sc_watch_makers_forget. */
 const char *sc_watched_loss(const struct sc_watched *watched, struct sc_watch_makers *makers,
                             const json_t *record);
 

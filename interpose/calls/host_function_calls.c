@@ -54,7 +54,7 @@ static struct host_call *take_call(void)
     struct host_call *call = spare_calls;
     if (call)
         spare_calls = call->next;
-    return sc_arena_alloc(&calls_arena, sizeof *call);
+    return call ? call : sc_arena_alloc(&calls_arena, sizeof *call);
 }
 
 /* Makes a record available again: its host function has started, or the driver has refused it. */

@@ -22,9 +22,10 @@ struct sc_hazard_event {
     uint64_t time_ns;                      /* CLOCK_MONOTONIC */
     uint32_t stack;                        /* an id of track/stacks.h, 0 for none */
     const char *runtime_api; /* the runtime function that made the call; NULL: none, or unknown */
-    /* The call ended only the registration, or detached a segment: memory that is registered or
-     * attached at the same place later is valid again. */
-    bool unregistered;
+    /* The call has ended only the registration. Nodes that were added while the memory was pageable
+     * are valid still. Memory that is registered at the same place later is valid again, as it is
+     * where a detached segment is attached again. */
+    bool unregistered, detached;
 };
 
 #endif

@@ -113,7 +113,8 @@ bool sc_graphs_get_use(struct sc_graphs *graphs, uint32_t graph, uint32_t at,
 /* Completes a use (of a piece of memory by a node) that the driver has just described by what is
  * known of the same use: the call that made it, and whether its memory was freed. If the program
  * has changed the node itself, that is kept under the node as an orphan (a node whose graph is
- * unknown). Name, shape and range (host memory known to the driver) stay as the driver says. */
+ * unknown). Name and shape stay as the driver says, and so does the range (host memory known to the
+ * driver), unless the memory was pageable when the node was added: it is used as that for good. */
 void sc_graphs_recognise(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
                          struct sc_graph_use *use, struct sc_graph_extra *extra)
 {
@@ -124,7 +125,7 @@ void sc_graphs_recognise(struct sc_graphs *graphs, uintptr_t handle, uintptr_t n
         return;
     uintptr_t name = use->node;
     struct sc_shape shape = use->shape;
-    uint32_t range = use->range;
+    uint32_t range = known->range ? use->range : 0;
     *extra = *sc_graphs_extra(graphs, known);
     *use = *known;
     use->node = name;

@@ -69,9 +69,17 @@ static bool uses_freed_bytes(const struct freed *freed, const struct sc_graph_us
     return use->shape.address < freed->end && sc_graph_use_end(use) > freed->address;
 }
 
+/* Does the node need what is lost? The driver copies memory as it was when the node was added: what
+ * was pageable then is used as pageable memory, registered or not (docs/driver.md, Q28). */
+static bool is_concerned(const struct sc_graph_use *use, bool unregistered)
+{
+    return !unregistered || (use->kind != SC_PAGEABLE && use->kind != SC_STACK);
+}
+
 /* Would a launch of any graph use the memory, which is about to be freed? Frees without a known
  * size ask for one byte. */
-bool sc_graphs_name_memory(struct sc_graphs *graphs, uintptr_t address, size_t size_bytes)
+bool sc_graphs_name_memory(struct sc_graphs *graphs, uintptr_t address, size_t size_bytes,
+                           bool unregistered)
 {
     size_t hull_bytes = size_bytes ? size_bytes : 1;
     const struct freed interval_asked = {graphs, address, address + hull_bytes, NULL};
@@ -80,7 +88,8 @@ bool sc_graphs_name_memory(struct sc_graphs *graphs, uintptr_t address, size_t s
         const struct sc_graph_interval *interval = sc_graphs_interval_at(graphs, walk.id);
         const struct sc_graph_use *list = sc_graphs_at(graphs, interval->graph)->uses.list;
         for (uint32_t i = interval->first_use; i; i = list[i - 1].interval_next)
-            if (uses_freed_bytes(&interval_asked, &list[i - 1]))
+            if (uses_freed_bytes(&interval_asked, &list[i - 1]) &&
+                is_concerned(&list[i - 1], unregistered))
                 return true;
     }
     return false;
@@ -93,10 +102,12 @@ static void mark_freed(const struct freed *freed, struct sc_graph *graph, struct
 {
     struct sc_graph_extra *extra = NULL;
     if (!freed->by) {
-        bool is_back = use->freed && sc_graphs_extra(freed->graphs, use)->freed_by.unregistered;
+        const struct sc_hazard_event *by = &sc_graphs_extra(freed->graphs, use)->freed_by;
+        bool is_back = use->freed && (by->unregistered || by->detached);
         graph->freed_count -= is_back;
         use->freed &= !is_back;
-    } else if (!use->freed && (extra = sc_graphs_make_extra(freed->graphs, use))) {
+    } else if (!use->freed && is_concerned(use, freed->by->unregistered) &&
+               (extra = sc_graphs_make_extra(freed->graphs, use))) {
         extra->freed_by = *freed->by;
         use->freed = true;
         graph->freed_count++;

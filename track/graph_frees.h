@@ -35,7 +35,8 @@ void sc_graphs_remove(struct sc_graphs *graphs, uint32_t graph);
 void sc_graphs_note_launch_signal(struct sc_graphs *graphs, uintptr_t handle);
 
 /* Returns true if a node of any graph uses host memory in the interval. */
-bool sc_graphs_name_memory(struct sc_graphs *graphs, uintptr_t address, size_t size_bytes);
+bool sc_graphs_name_memory(struct sc_graphs *graphs, uintptr_t address, size_t size_bytes,
+                           bool unregistered);
 
 /* Notes that the program has registered the interval again: uses there that count as freed only
  * because the memory was unregistered are valid again. */

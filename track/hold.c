@@ -162,8 +162,8 @@ static bool waits_for_registration(struct sc_holds *holds, const struct sc_hold 
 bool sc_holds_wait_for_program(struct sc_holds *holds, const struct sc_hold *hold)
 {
     SC_ASSERT_GUARDED(&holds->pool);
-    return (hold->by_graph &&
-            sc_graphs_name_memory(holds->graphs, address_of(hold), bytes_of(hold))) ||
+    return (hold->by_graph && sc_graphs_name_memory(holds->graphs, address_of(hold), bytes_of(hold),
+                                                    /*unregistered=*/false)) ||
            waits_for_registration(holds, hold);
 }
 
@@ -234,14 +234,12 @@ void sc_holds_forget_graphs(struct sc_holds *holds, uintptr_t address, size_t si
         sc_holds_at(holds, walk.id)->by_graph = false;
 }
 
-/* Nothing of these kinds is kept for the context's graphs any more. */
-void sc_holds_forget_graphs_of(struct sc_holds *holds, uint32_t context, unsigned mask)
+/* The context has ended, so no graph of it can be launched: nothing is kept for one. */
+void sc_holds_forget_graphs_of(struct sc_holds *holds, uint32_t context)
 {
-    for (uint32_t id = holds->oldest; id; id = sc_holds_at(holds, id)->next) {
-        struct sc_hold *hold = sc_holds_at(holds, id);
-        if (hold->context == context && is_selected(hold, 0, mask))
-            hold->by_graph = false;
-    }
+    for (uint32_t id = holds->oldest; id; id = sc_holds_at(holds, id)->next)
+        if (sc_holds_at(holds, id)->context == context)
+            sc_holds_at(holds, id)->by_graph = false;
 }
 
 /* A launch of a graph uses memory that was freed: its holds (memory kept after a free) wait for the

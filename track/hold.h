@@ -75,10 +75,9 @@ void sc_holds_give_up(struct sc_holds *holds, uint32_t hold, uint64_t age);
 /* Makes holds on the interval (memory kept after a free) no longer wait until no graph uses it,
  * since the memory is about to become something else. */
 void sc_holds_forget_graphs(struct sc_holds *holds, uintptr_t address, size_t size_bytes);
-/* Makes the context's holds (memory kept after a free) of these kinds (enum sc_hold_mask) no longer
- * wait for graphs: the context has ended, so that nothing can be launched there, or the program
- * needs the room. */
-void sc_holds_forget_graphs_of(struct sc_holds *holds, uint32_t context, unsigned mask);
+/* Makes holds (kept memory) of a context that has ended no longer wait for graphs, since nothing
+ * can be launched there. */
+void sc_holds_forget_graphs_of(struct sc_holds *holds, uint32_t context);
 
 /* Makes holds (memory kept after a free) on the interval wait for this operation, too: it belongs
  * to a launch of a graph that uses freed memory. */

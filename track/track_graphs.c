@@ -62,12 +62,13 @@ void sc_track_note_graph_allocations(struct sc_track *track, uint32_t exec, uint
 
 /* Would a launch of any graph use the memory? Most memory is in no graph, which is told without the
  * lock. */
-bool sc_track_graph_names(struct sc_track *track, uintptr_t address, size_t size_bytes)
+bool sc_track_graph_names(struct sc_track *track, uintptr_t address, size_t size_bytes,
+                          bool unregistered)
 {
     if (!sc_graphs_may_name(&track->graphs, address, size_bytes))
         return false;
     lock(track);
-    bool names = sc_graphs_name_memory(&track->graphs, address, size_bytes);
+    bool names = sc_graphs_name_memory(&track->graphs, address, size_bytes, unregistered);
     unlock(track);
     return names;
 }

@@ -42,8 +42,8 @@ void sc_track_graph_add(struct sc_track *track, uintptr_t handle, const struct s
 
 /* Returns true if a node of a graph uses memory in the interval. Lock-free if no such memory is
  * near. */
-bool sc_track_graph_names(struct sc_track *track, uintptr_t address, size_t size_bytes)
-    SC_EXCLUDES(*track);
+bool sc_track_graph_names(struct sc_track *track, uintptr_t address, size_t size_bytes,
+                          bool unregistered) SC_EXCLUDES(*track);
 
 /* Notes the memory that a launch of the exec (instantiated graph) allocates. Operations in flight
  * at those addresses are forgotten: they are over, or the driver orders later work after them.

@@ -172,9 +172,9 @@ void sc_track_deallocate(struct sc_track *track, struct sc_deallocation *request
     if (request->settles && request->kind == SC_HOLD_WAIT)
         sc_holds_forget_graphs(&track->holds, request->address, request->size_bytes);
     bool has_others = find_judged(track, request, &to_be_held);
-    request->by_graph =
-        request->kind != SC_HOLD_WAIT &&
-        sc_graphs_name_memory(&track->graphs, request->address, request->size_bytes);
+    request->by_graph = request->kind != SC_HOLD_WAIT &&
+                        sc_graphs_name_memory(&track->graphs, request->address, request->size_bytes,
+                                              request->kind == SC_HOLD_UNREGISTER);
     if (request->hold &&
         (to_be_held || request->by_graph ||
          sc_holds_find(&track->holds, request->address, request->size_bytes, SC_HOLDS_ALL)))

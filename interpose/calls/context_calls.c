@@ -71,7 +71,7 @@ static void end_memory(const struct sc_context *context)
     sc_inflight_remove_ranges_of(track.inflight, context->legacy);
     sc_allocations_remove_of_context(track.allocations, context->legacy);
     sc_graphs_remove_of_context(track.graphs, context->legacy);
-    sc_holds_forget_graphs_of(track.holds, context->legacy, SC_HOLDS_ALL);
+    sc_holds_forget_graphs_of(track.holds, context->legacy);
 }
 
 /* Called for a context that ends: notes all its work as done and its memory as gone, and unprotects

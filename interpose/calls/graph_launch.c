@@ -407,19 +407,20 @@ static __attribute__((noinline)) void begin_launch(struct launch *launch, CUgrap
     begin_call(launch);
 }
 
-/* Do nodes use pageable memory that the driver still takes for registered? It reads and writes such
- * memory when the nodes run, and the program counts on what launches do with pageable memory: they
- * read it, or wait until it is written, before they return. */
+/* Were nodes added for memory that the program had unregistered, and the driver not, and is that so
+ * still? The driver reads and writes such memory when the nodes run. The program counts on what
+ * launches do with pageable memory: they read it, or wait until it is written, before they return.
+ */
 static bool names_kept(const struct launch *launch)
 {
     struct sc_graph_use use;
     struct sc_graph_extra extra;
-    if (!launch->uses.graph || sc_likely(!sc_track_has_any(&sc_track, SC_HAS_HOLDS)))
+    if (!launch->uses.graph || sc_likely(!sc_track_has_any(&sc_track, SC_HAS_HOLDS)) ||
+        !sc_copy_sides_are_kept(0, SIZE_MAX))
         return false;
     for (uint32_t i = 0;
          SC_TRACKED(sc_graphs_get_use(track.graphs, launch->uses.exec, i, &use, &extra)); i++)
-        if (use.kind == SC_PAGEABLE && !use.disabled &&
-            sc_copy_sides_are_kept(use.shape.address, sc_shape_hull_bytes(&use.shape)))
+        if (use.kind == SC_REGISTERED && !use.range && !use.disabled)
             return true;
     return false;
 }
@@ -545,7 +546,7 @@ static __attribute__((noinline)) CUresult end_launch(struct launch *launch, CUgr
     if (launch->uses.graph && launch->uses.graph->stack_count)
         copy_results_to_stacks(launch);
     if (names_kept(launch))
-        sc_sync_stream(launch->uses.call, launch->uses.stream->handle);
+        sc_sync_behind(launch->uses.call, launch->uses.stream);
     else if (blocks_host(launch))
         end_wait_for_stream(launch, stream);
     return result;

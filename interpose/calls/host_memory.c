@@ -164,9 +164,8 @@ static bool is_any_held(void)
 
 /* Called when an allocation was refused: frees pinned memory of the context that the program has
  * freed before and the library still holds. If none can be freed yet, waits for the work that uses
- * it, until `until_ns` or until another thread has freed some. What is held only for a graph that
- * may be launched again (SC401) goes last: no work ends that, and without the library the program
- * would have the room. Returns whether this thread has freed any. */
+ * it, until `until_ns` or until another thread has freed some. Memory that only a graph uses is not
+ * waited for, since no work ends that. Returns whether this thread has freed any. */
 static bool free_held_memory(const struct sc_context *context, uint64_t until_ns)
 {
     const uint64_t before = sc_reaper_gave_back();
@@ -180,10 +179,7 @@ static bool free_held_memory(const struct sc_context *context, uint64_t until_ns
         gave = sc_reaper_give_back_pinned(context);
         now_ns = sc_now_ns();
     }
-    if (gave || sc_reaper_gave_back() != before)
-        return gave;
-    SC_TRACKED(sc_holds_forget_graphs_of(track.holds, context->legacy, SC_HOLDS_DRIVERS));
-    return sc_reaper_give_back_pinned(context);
+    return gave;
 }
 
 /* ---- memory of ours is in the way ---- */
@@ -656,10 +652,11 @@ CUresult cuMemFreeHost(void *address)
     return call_driver_now(&giving, &range, sc_pinned_free);
 }
 
-/* Called before pinned memory is freed, or registered memory unregistered, by a call that came
- * through no wrapper: reports what is in flight there, in mode=fix waits for it (the memory cannot
- * be kept, since the driver makes the call), and removes the range. */
-void sc_host_memory_begin_free(void *address, enum sc_buffer_kind kind, const struct sc_call *call)
+/* Before a call that came through no wrapper and gives the memory back: reports what is in flight
+ * there, in mode=fix waits for it (the memory cannot be kept, since the driver makes the call), and
+ * removes the range. */
+static void begin_unwrapped_free(void *address, enum sc_buffer_kind kind,
+                                 const struct sc_call *call)
 {
     struct giving_back giving = describe_giving(address, kind, call);
     struct sc_range_info range = range_of(&giving);
@@ -668,10 +665,21 @@ void sc_host_memory_begin_free(void *address, enum sc_buffer_kind kind, const st
         return;
     SC_DEALLOCATION taken = deallocation_of(&range, SC_HOLD_WAIT);
     sc_deallocation_handle(&taken, kind == SC_PINNED ? SC105 : SC103, &giving.culprit);
-    sc_deallocation_note_for_graphs(range.address, range.size_bytes, kind == SC_REGISTERED,
+    sc_deallocation_note_for_graphs(range.address, range.size_bytes, kind == SC_REGISTERED, false,
                                     &giving.culprit);
     SC_TRACKED(sc_inflight_remove_range_at(track.inflight, range.address));
     sc_guard_apply(SC_GUARD_ALL);
+}
+
+void sc_host_memory_note_free(void *address, enum sc_buffer_kind kind, const struct sc_call *call)
+{
+    struct sc_sync sync;
+    if (sc_replaying_prepares()) {
+        begin_unwrapped_free(address, kind, call);
+        return;
+    }
+    sc_sync_begin_free(&sync, call);
+    sc_sync_end(&sync, sc_replaying_answer());
 }
 
 /* Called before memory is unregistered: waits for operations on it, since the program may use it at
@@ -683,7 +691,7 @@ static bool keep_registered(struct giving_back *giving, const struct sc_range_in
     SC_DEALLOCATION waited = deallocation_of(range, SC_HOLD_WAIT);
     SC_DEALLOCATION kept = deallocation_of(range, SC_HOLD_UNREGISTER);
     sc_deallocation_handle(&waited, SC103, &giving->culprit);
-    if (!sc_track_graph_names(&sc_track, range->address, range->size_bytes))
+    if (!sc_track_graph_names(&sc_track, range->address, range->size_bytes, /*unregistered=*/true))
         return false;
     sc_deallocation_search(&kept, &giving->culprit);
     if (!kept.held)

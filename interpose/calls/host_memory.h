@@ -3,7 +3,7 @@
  * through no wrapper (replays, missed/replay.h); and room for allocations that fail because of the
  * library.
  *
- * Thread-safe. Locks: none may be held. sc_host_memory_begin_free may wait, at most stall_limit.
+ * Thread-safe. Locks: none may be held. sc_host_memory_note_free may wait, at most stall_limit.
  * Not for a signal handler. */
 
 /* Terms (docs/glossary.md):
@@ -56,9 +56,10 @@ struct sc_host_memory_room sc_host_memory_room(void);
  * be the library's fault, and for 100 ms or stall_limit at most. */
 bool sc_host_memory_make_room(struct sc_host_memory_room *room, const struct sc_memory *memory);
 
-/* Called before pinned memory is freed, or registered memory is unregistered, by a call that came
- * through no wrapper: reports operations in flight there, in mode=fix waits for them, and removes
- * the range. */
-void sc_host_memory_begin_free(void *address, enum sc_buffer_kind kind, const struct sc_call *call);
+/* Called at both ends of a call that came through no wrapper and frees pinned memory, or
+ * unregisters registered memory. Before the driver's call: reports operations in flight there, in
+ * mode=fix waits for them, and removes the range. Behind it: the driver has waited for the context.
+ */
+void sc_host_memory_note_free(void *address, enum sc_buffer_kind kind, const struct sc_call *call);
 
 #endif

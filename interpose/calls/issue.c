@@ -212,6 +212,8 @@ void sc_issue_add_pageable(struct sc_issue *issue, enum sc_direction direction,
     if (!sc_issue_is_on(issue))
         return;
     enum sc_buffer_kind kind = issue->stream ? kind_of_pageable(shape) : SC_PAGEABLE;
+    if (issue->graph && sc_copy_sides_are_kept(shape->address, sc_shape_hull_bytes(shape)))
+        kind = SC_REGISTERED; /* to the driver it is, for as long as the node lasts */
     bool stable = issue->stream && (is_there || sc_unfinished_spares_pageable(issue->stream));
     add_op(issue, direction, shape, &(struct sc_range_info){.kind = kind}, stable);
 }
@@ -1075,7 +1077,7 @@ static __attribute__((noinline)) void end_blocking_call(struct sc_issue *issue, 
 CUresult sc_issue_end(struct sc_issue *issue, CUresult result)
 {
     if (sc_unlikely(issue->waits_after) && result == CUDA_SUCCESS)
-        sc_sync_stream(issue->call, issue->stream->handle);
+        sc_sync_behind(issue->call, issue->stream);
     if (!issue->stream && (!issue->graph || result != CUDA_SUCCESS))
         return result;
     SC_KEEP_ERRNO();

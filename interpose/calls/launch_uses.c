@@ -41,14 +41,24 @@ static bool may_be_reused(const struct sc_graph_use *run)
     return run->freed && (sc_options.mode != SC_MODE_FIX || sc_replaying_is_on());
 }
 
+/* Does the launch use the run (memory that the graph's nodes use) before it returns? It does if the
+ * memory was pageable when the node was added, registered by now or not. A device that uses
+ * pageable memory itself does so after the call. */
+static bool is_used_in_call(const struct sc_issue *issue, const struct sc_graph_use *run)
+{
+    return (run->in_call || run->kind == SC_PAGEABLE) &&
+           (run->direction == SC_H2D || run->direction == SC_D2H) &&
+           !issue->stream->context->reads_pageable;
+}
+
 /* Adds to the issue a run (memory that the graph's nodes use) that the program has not freed: as a
- * touch if the launch reads it before it returns, else as an operation in flight. A device that
- * reads pageable memory itself does so after the call. */
+ * touch if the launch uses it before it returns, else as an operation in flight. */
 static void begin_known_run(struct sc_issue *issue, const struct sc_graph_use *run)
 {
     const struct sc_graph_extra *extra = sc_track_graph_extra(&sc_track, run);
-    if (run->in_call && !issue->stream->context->reads_pageable)
-        sc_issue_add_touch(issue, SC_TOUCH_READ, &run->shape);
+    if (is_used_in_call(issue, run))
+        sc_issue_add_touch(issue, run->direction == SC_H2D ? SC_TOUCH_READ : SC_TOUCH_WRITE,
+                           &run->shape);
     else
         sc_issue_add_host_shape(issue, run->direction, &run->shape);
     sc_issue_set_fold(issue, 0, &extra->fold);

@@ -2,9 +2,14 @@
  * what the program knows to be done when such a call, or a synchronous copy, has returned. */
 #include "interpose/calls/sync.h"
 
+#include <time.h>
+
+#include "common/kernel.h"
+#include "common/now.h"
 #include "common/points.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
+#include "interpose/capture/captures.h"
 #include "interpose/capture/detours.h"
 #include "interpose/capture/permits.h"
 #include "interpose/driver/driver.h"
@@ -241,6 +246,21 @@ CUresult sc_sync_stream(const struct sc_call *call, CUstream stream)
 {
     const struct sc_call as_named = {call->api, call->site, false};
     return cuStreamSynchronize_body(&as_named, sc_real.cuStreamSynchronize, stream);
+}
+
+/* Polls first, since the driver's own wait has no limit. While anything captures, a query may break
+ * that, so the wait is made as the program would make it. */
+void sc_sync_behind(const struct sc_call *call, const struct sc_stream_record *stream)
+{
+    const struct timespec pause = {.tv_nsec = 20 * 1000};
+    const uint64_t until_ns = sc_now_ns() + sc_options.stall_limit_ns;
+    while (!sc_captures_any_open() &&
+           sc_real.cuStreamQuery(stream->handle) == CUDA_ERROR_NOT_READY) {
+        if (sc_now_ns() >= until_ns)
+            return;
+        sc_kernel_call(SYS_nanosleep, &pause, NULL);
+    }
+    sc_sync_stream(call, stream->handle);
 }
 
 /* A query that answers "done" tells the program as much as a wait. While a blocking stream

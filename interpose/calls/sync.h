@@ -76,4 +76,8 @@ CUresult sc_sync_end(struct sc_sync *sync, CUresult result);
 CUresult sc_sync_stream(const struct sc_call *call, CUstream stream);
 CUresult sc_sync_context(const struct sc_call *call);
 
+/* Waits behind a call of the program's until its stream's work is done, for stall_limit at most:
+ * the device may wait for what the program does next. */
+void sc_sync_behind(const struct sc_call *call, const struct sc_stream_record *stream);
+
 #endif

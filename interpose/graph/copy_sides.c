@@ -24,12 +24,20 @@ struct extent { /* of a copy: bytes of a row, rows, slices */
     size_t width, height, depth;
 };
 
+bool sc_copy_sides_are_kept(uintptr_t address, size_t size_bytes)
+{
+    return sc_track_is_held(&sc_track, address, size_bytes, SC_HOLDS_UNREGISTERED);
+}
+
 /* Does the tracker know host memory at the address (an allocation or a registration)? Stores its
- * kind; SC_PAGEABLE if not. */
+ * kind. If not, that is SC_PAGEABLE, or SC_REGISTERED where a registration is kept: a node that is
+ * added is bound to that by the driver, for good. */
 static bool find_kind(uintptr_t address, enum sc_buffer_kind *kind)
 {
     struct sc_range_info range = sc_track_find_range(&sc_track, address);
-    *kind = range.range ? range.kind : SC_PAGEABLE;
+    *kind = range.range                          ? range.kind
+            : sc_copy_sides_are_kept(address, 1) ? SC_REGISTERED
+                                                 : SC_PAGEABLE;
     return range.range != 0;
 }
 
@@ -119,11 +127,6 @@ struct sc_copy_sides sc_copy_sides_of_3d_peer(const CUDA_MEMCPY3D_PEER *copy)
     return copy ? SIDES_3D(copy) : (struct sc_copy_sides){0};
 }
 
-bool sc_copy_sides_are_kept(uintptr_t address, size_t size_bytes)
-{
-    return sc_track_is_held(&sc_track, address, size_bytes, SC_HOLDS_UNREGISTERED);
-}
-
 /* Returns one side of a contiguous copy. A range that the tracker knows at the address decides what
  * memory it is. Else `as` says so, or says by what question the driver is asked. */
 struct sc_copy_side sc_copy_side_at(enum sc_side_as as, uintptr_t address, size_t size_bytes)
@@ -135,7 +138,7 @@ struct sc_copy_side sc_copy_side_at(enum sc_side_as as, uintptr_t address, size_
     if (side.known)
         side.host = side.kind != SC_MANAGED;
     else
-        side.host = as == SC_SIDE_HOST || sc_copy_sides_are_kept(address, size_bytes) ||
+        side.host = as == SC_SIDE_HOST || side.kind == SC_REGISTERED ||
                     (as == SC_SIDE_ASKED && sc_address_is_pageable(address)) ||
                     (as == SC_SIDE_UNIFIED && !sc_address_is_device(address));
     side.used = (side.known || side.host) && size_bytes;

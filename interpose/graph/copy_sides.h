@@ -42,7 +42,8 @@ struct sc_copy_side {
     /* the driver was not asked about the address: the side is a source that is either device
      * memory, or pageable and read before the call returns */
     bool unasked;
-    enum sc_buffer_kind kind; /* of the known range; else SC_PAGEABLE */
+    enum sc_buffer_kind kind; /* of the known range; else SC_PAGEABLE, or SC_REGISTERED if a
+                                 registration is kept (sc_copy_sides_are_kept) */
     struct sc_shape shape;
     struct sc_fold fold;
 };

@@ -133,7 +133,8 @@ static bool is_used(uintptr_t address, size_t size_bytes, struct sc_ops *found)
 {
     SC_TRACK_SCOPE(track);
     sc_inflight_find_in(track.inflight, address, size_bytes, found);
-    return found->count != 0 || sc_graphs_name_memory(track.graphs, address, size_bytes);
+    return found->count != 0 ||
+           sc_graphs_name_memory(track.graphs, address, size_bytes, /*unregistered=*/false);
 }
 
 /* realloc of a block that is in use: in mode=fix moves it at once to a new one (*moved), and defers
@@ -209,7 +210,8 @@ static void *realloc_watched(void *block, size_t size_bytes, const char *api, vo
     if (realloc_by_moving(block, size_bytes, &culprit, &moved))
         return moved;
     size_t old_bytes = block_bytes(block);
-    bool by_graph = sc_track_graph_names(&sc_track, (uintptr_t)block, old_bytes);
+    bool by_graph =
+        sc_track_graph_names(&sc_track, (uintptr_t)block, old_bytes, /*unregistered=*/false);
     struct sc_hazard_event by = {0};
     if (by_graph)
         by = sc_hazards_event(&culprit);

@@ -218,7 +218,7 @@ static void after_unmapping(const struct module *module, const struct sc_culprit
         sc_hazards_report_decided(SC104, SC_ACTION_STALLED, &module->decided, &buffer, culprit);
     else
         sc_deallocation_report(&request, SC104, culprit);
-    sc_deallocation_note_for_graphs(request.address, request.size_bytes, false, culprit);
+    sc_deallocation_note_for_graphs(request.address, request.size_bytes, false, false, culprit);
     sc_losses_stop_watching((const void *)module->start, buffer.size_bytes, SC_SNAPSHOTS_NONE);
 }
 

@@ -60,7 +60,7 @@ static void add_wait(const struct sc_call *call, CUstream handle, CUevent event)
 #define DO_BOTH(arguments) wrapper(SC_MEMBERS(a, arguments))
 #define DO_AROUND(arguments) wrapper(SC_MEMBERS(a, arguments))
 #define DO_NOTED_AFTER(note) note
-#define DO_NOTED_BEFORE(note) note
+#define DO_NOTED_AROUND(note) note
 #define DO_NEVER(arguments) (void)0
 
 /* Functions without parameters, of which CUPTI has no struct of parameters. */
@@ -96,7 +96,7 @@ struct replay {
 #define ROW_BOTH BOTH, true
 #define ROW_AROUND AROUND, true
 #define ROW_NOTED_AFTER AFTER, false
-#define ROW_NOTED_BEFORE BEFORE, false
+#define ROW_NOTED_AROUND AROUND, false
 #define ROW_NEVER NEVER, false
 
 /* A number above all callback ids, those of later versions of CUPTI included. */

@@ -19,8 +19,8 @@
 
 #include "common/poison.h"
 
-/* Describes the call that takes memory away, for the report of a hazard. `unregistered`: only the
- * registration ends. Keeps errno, since free() must not change it. */
+/* Describes the call that takes memory away, for the report of a hazard. Keeps errno, since free()
+ * must not change it. */
 static struct sc_hazard_event event_of(const struct sc_culprit *culprit, bool unregistered)
 {
     SC_KEEP_ERRNO();
@@ -34,9 +34,10 @@ static struct sc_hazard_event event_of(const struct sc_culprit *culprit, bool un
  * the memory where it is. */
 static void name_call(struct sc_deallocation *request, const struct sc_culprit *culprit)
 {
+    const bool unregistered = request->kind == SC_HOLD_UNREGISTER;
     if (request->kind != SC_HOLD_WAIT &&
-        sc_track_graph_names(&sc_track, request->address, request->size_bytes))
-        request->by = event_of(culprit, request->kind == SC_HOLD_UNREGISTER);
+        sc_track_graph_names(&sc_track, request->address, request->size_bytes, unregistered))
+        request->by = event_of(culprit, unregistered);
 }
 
 /* Called before memory is freed: finds the operations in flight there, and has the pages
@@ -146,10 +147,11 @@ bool sc_deallocation_handle(struct sc_deallocation *request, enum sc_hazard_code
 /* Called where memory goes at once: tells the graphs whose nodes use it, and by which call, so that
  * a later launch is reported. Most memory is no graph's, and is found so without the stack. */
 void sc_deallocation_note_for_graphs(uintptr_t address, size_t size_bytes, bool unregistered,
-                                     const struct sc_culprit *culprit)
+                                     bool detached, const struct sc_culprit *culprit)
 {
-    if (!sc_track_graph_names(&sc_track, address, size_bytes))
+    if (!sc_track_graph_names(&sc_track, address, size_bytes, unregistered))
         return;
     struct sc_hazard_event event = event_of(culprit, unregistered);
+    event.detached = detached;
     SC_TRACKED(sc_graphs_note_freed(track.graphs, address, size_bytes, &event));
 }

@@ -63,9 +63,8 @@ bool sc_deallocation_finish(const struct sc_deallocation *request, const char *a
 bool sc_deallocation_needs_no_wait(const struct sc_deallocation *request);
 
 /* Called where the memory goes at once, and is not held: records for graphs that use it which call
- * took it, so that their later launches are reported. `unregistered`: only the registration
- * ends. */
+ * took it, so that their later launches are reported. */
 void sc_deallocation_note_for_graphs(uintptr_t address, size_t size_bytes, bool unregistered,
-                                     const struct sc_culprit *culprit);
+                                     bool detached, const struct sc_culprit *culprit);
 
 #endif

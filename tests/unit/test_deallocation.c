@@ -156,13 +156,18 @@ static bool make(struct sc_deallocation request)
     return kept;
 }
 
-static void name_block_by_graph(void)
+static void name_block_as(enum sc_buffer_kind kind)
 {
     const struct sc_graph_use use = {.node = 1,
                                      .shape = {BLOCK, BLOCK_BYTES, BLOCK_BYTES, 1},
                                      .direction = SC_H2D,
-                                     .kind = SC_PAGEABLE};
+                                     .kind = kind};
     sc_track_graph_add(&sc_track, GRAPH, &use, NULL);
+}
+
+static void name_block_by_graph(void)
+{
+    name_block_as(SC_PAGEABLE);
 }
 
 static struct sc_hazard_event freed_by(void)
@@ -337,21 +342,32 @@ END_TEST
 
 START_TEST(launches_are_told_of_a_registration_that_ends)
 {
-    name_block_by_graph();
+    name_block_as(SC_REGISTERED);
     ck_assert(make(of_kind(SC_HOLD_UNREGISTER)));
     ck_assert(freed_by().unregistered);
 }
 END_TEST
 
+/* The driver copies what was pageable in the capture as that for good. */
+START_TEST(pageable_nodes_need_no_registration)
+{
+    name_block_by_graph();
+    ck_assert(!make(of_kind(SC_HOLD_UNREGISTER)));
+    ck_assert_ptr_null(freed_by().api);
+    sc_deallocation_note_for_graphs(BLOCK, BLOCK_BYTES, true, false, &culprit);
+    ck_assert_ptr_null(freed_by().api);
+}
+END_TEST
+
 START_TEST(launches_are_told_of_what_goes_without_a_hold)
 {
-    sc_deallocation_note_for_graphs(BLOCK, BLOCK_BYTES, true, &culprit);
+    sc_deallocation_note_for_graphs(BLOCK, BLOCK_BYTES, false, true, &culprit);
     ck_assert_str_eq(steps, "");
     name_block_by_graph();
-    sc_deallocation_note_for_graphs(BLOCK, BLOCK_BYTES, true, &culprit);
+    sc_deallocation_note_for_graphs(BLOCK, BLOCK_BYTES, false, true, &culprit);
     ck_assert_str_eq(steps, "e");
     ck_assert_str_eq(freed_by().api, "free");
-    ck_assert(freed_by().unregistered);
+    ck_assert(freed_by().detached);
 }
 END_TEST
 
@@ -386,6 +402,7 @@ int main(void)
     tcase_add_test(group, a_caller_may_hold_more);
     tcase_add_test(group, launches_are_told_of_the_call);
     tcase_add_test(group, launches_are_told_of_a_registration_that_ends);
+    tcase_add_test(group, pageable_nodes_need_no_registration);
     tcase_add_test(group, launches_are_told_of_what_goes_without_a_hold);
     tcase_add_test(group, only_who_settles_ends_what_is_held_for_a_graph);
     suite_add_tcase(suite, group);

@@ -70,7 +70,7 @@ static void tear_down(void)
 
 static bool names(unsigned page)
 {
-    return sc_graphs_name_memory(&graphs, BASE + page * PAGE, PAGE);
+    return sc_graphs_name_memory(&graphs, BASE + page * PAGE, PAGE, /*unregistered=*/false);
 }
 
 /* The run of a launch that begins there, or NULL. */

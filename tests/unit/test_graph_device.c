@@ -150,7 +150,7 @@ END_TEST
 START_TEST(nobody_is_asked_about_it)
 {
     add(1, 50);
-    ck_assert(!sc_graphs_name_memory(&graphs, 50, 8));
+    ck_assert(!sc_graphs_name_memory(&graphs, 50, 8, /*unregistered=*/false));
 }
 END_TEST
 

@@ -90,7 +90,7 @@ static const struct sc_graph_use *merged_at(uintptr_t handle, uint32_t at)
 
 static bool names(uintptr_t address, size_t size_bytes)
 {
-    bool found = sc_graphs_name_memory(&graphs, address, size_bytes);
+    bool found = sc_graphs_name_memory(&graphs, address, size_bytes, /*unregistered=*/false);
     ck_assert(!found || sc_graphs_may_name(&graphs, address, size_bytes ? size_bytes : 1));
     return found;
 }

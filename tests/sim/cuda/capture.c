@@ -3,6 +3,7 @@
 
 #include "announce.h"
 #include "api.h"
+#include "copy.h"
 #include "streams.h"
 
 #include <stdlib.h>
@@ -149,6 +150,8 @@ CUresult sim_capture_add_locked(CUstream stream, CUgraphNodeType type, const str
         return CUDA_ERROR_OUT_OF_MEMORY;
     if (work) {
         added->work = *work;
+        if (work->kind == WORK_COPY)
+            sim_copy_keep_kinds_locked(&added->work.copy);
         sim_node_describe_locked(added);
     }
     if (node)

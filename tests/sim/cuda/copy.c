@@ -130,13 +130,33 @@ static bool fits(const struct sim_range *range, uintptr_t address, size_t extent
            extent <= range->size - (address - range->base);
 }
 
+static bool is_pageable_locked(uintptr_t address)
+{
+    struct sim_range range;
+    sim_memory_find_locked(address, &range);
+    return range.kind == MEMORY_PAGEABLE;
+}
+
+void sim_copy_keep_kinds_locked(struct sim_copy *copy)
+{
+    copy->src_pageable = is_pageable_locked(copy->src);
+    copy->dst_pageable = is_pageable_locked(copy->dst);
+}
+
+static void find_side_locked(uintptr_t address, bool was_pageable, struct sim_range *range)
+{
+    sim_memory_find_locked(address, range);
+    if (was_pageable && range->kind == MEMORY_REGISTERED)
+        *range = (struct sim_range){.kind = MEMORY_PAGEABLE};
+}
+
 /* `small`: a plain copy out of registered memory whose bytes the driver may take in the call. */
 static CUresult bind_locked(struct sim_copy *c, enum sim_manner manner, enum plan *plan,
                             bool *small)
 {
     struct sim_range src, dst;
-    sim_memory_find_locked(c->src, &src);
-    sim_memory_find_locked(c->dst, &dst);
+    find_side_locked(c->src, c->src_pageable, &src);
+    find_side_locked(c->dst, c->dst_pageable, &dst);
     if (!fits(&src, c->src, sim_extent(c, c->src_pitch, c->src_slice)) ||
         !fits(&dst, c->dst, sim_extent(c, c->dst_pitch, c->dst_slice)))
         return CUDA_ERROR_INVALID_VALUE;

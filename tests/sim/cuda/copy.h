@@ -21,6 +21,8 @@ CUresult sim_copy_submit(CUstream handle, CUstream dflt, const struct sim_copy *
  * earlier and later, in whatever stream. */
 CUresult sim_copy_submit_serialized(CUstream dflt, const struct sim_copy *copy, CUcontext dst,
                                     CUcontext src);
+/* Notes of a node's copy what is pageable by now. */
+void sim_copy_keep_kinds_locked(struct sim_copy *copy);
 /* Turns the program's addresses into the device's, staging the source where a launch on the stream
  * does. The lock may be open meanwhile. */
 CUresult sim_copy_bind_node_locked(struct sim_work *work, CUstream stream, bool *waits);

@@ -24,9 +24,12 @@ CUresult sim_node_prepare_locked(CUgraphNode node)
 {
     struct sim_work *work = &node->work;
     switch (node->type) {
-    case CU_GRAPH_NODE_TYPE_MEMCPY:
+    case CU_GRAPH_NODE_TYPE_MEMCPY: {
         work->kind = WORK_COPY;
-        return sim_copy_from_3d(&node->params.copy, &work->copy);
+        CUresult result = sim_copy_from_3d(&node->params.copy, &work->copy);
+        sim_copy_keep_kinds_locked(&work->copy);
+        return result;
+    }
     case CU_GRAPH_NODE_TYPE_MEMSET:
         work->kind = WORK_FILL;
         work->fill = fill_of(&node->params.fill);

@@ -39,7 +39,10 @@ struct sim_copy {
     enum sim_access src_access, dst_access;
     bool src_mapped, dst_mapped;     /* it may be unmapped until then (virtual.h) */
     CUmemorytype src_type, dst_type; /* as the call said; 0: it did not */
-    void *staged;                    /* malloc'ed copy of the source, owned by the operation */
+    /* Of a node, whose copies are made as of pageable memory although it is registered since: the
+     * side was pageable when the node was added or set (docs/driver.md, Q28). */
+    bool src_pageable, dst_pageable;
+    void *staged; /* malloc'ed copy of the source, owned by the operation */
 };
 
 struct sim_fill {

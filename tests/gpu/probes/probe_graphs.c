@@ -554,6 +554,85 @@ static void ask_stack(void)
     say(" frames of libcuda above a host node: %d, above a host function: %d", in_node, in_stream);
 }
 
+/* ---- memory that is registered or unregistered after its node was captured ---- */
+
+/* A graph of one captured copy: up out of `host`, or down into it. */
+static CUgraph captured(CUstream stream, void *host, CUdeviceptr block, bool up)
+{
+    CUgraph graph = NULL;
+    TRY(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+    if (up)
+        TRY(cuMemcpyHtoDAsync(block, host, BLOCK_BYTES, stream));
+    else
+        TRY(cuMemcpyDtoHAsync(host, block, BLOCK_BYTES, stream));
+    TRY(cuStreamEndCapture(stream, &graph));
+    return graph;
+}
+
+static void ask_registered_later(void)
+{
+    static char target[BLOCK_BYTES], source[BLOCK_BYTES];
+    CUstream stream = new_stream(CU_STREAM_NON_BLOCKING);
+    CUdeviceptr block = 0;
+    TRY(cuMemAlloc(&block, BLOCK_BYTES));
+    CUgraphExec down = exec_of(captured(stream, target, block, false));
+    CUgraphExec up = exec_of(captured(stream, source, block, true));
+    TRY(cuMemHostRegister(target, BLOCK_BYTES, 0));
+    TRY(cuMemHostRegister(source, BLOCK_BYTES, 0));
+    keep_busy(stream);
+    say(" of a copy into it takes %.0f ms,", MS(cuGraphLaunch(down, stream)));
+    keep_busy(stream);
+    source[0] = 1;
+    TRY(cuGraphLaunch(up, stream));
+    source[0] = 2;
+    TRY(cuStreamSynchronize(stream));
+    char read = 0;
+    TRY(cuMemcpyDtoH(&read, block, 1));
+    say(" one of a copy out of it has read what was there %s", read == 1 ? "then" : "later");
+}
+
+/* `again`: how the exec is mended, if at all. */
+static void launch_registered_again(const char *again)
+{
+    static char source[BLOCK_BYTES];
+    CUstream stream = new_stream(CU_STREAM_NON_BLOCKING);
+    CUdeviceptr block = 0;
+    CUgraphExecUpdateResultInfo info;
+    size_t count = 1;
+    CUgraphNode node = NULL;
+    TRY(cuMemAlloc(&block, BLOCK_BYTES));
+    TRY(cuMemHostRegister(source, BLOCK_BYTES, 0));
+    CUgraph graph = captured(stream, source, block, true);
+    CUgraphExec exec = exec_of(graph);
+    TRY(cuMemHostUnregister(source));
+    TRY(cuMemHostRegister(source, BLOCK_BYTES, 0));
+    CUDA_MEMCPY3D copy = copy_of(CU_MEMORYTYPE_HOST, source, block);
+    TRY(cuGraphGetNodes(graph, &node, &count));
+    if (strcmp(again, "instantiated again") == 0)
+        exec = exec_of(graph);
+    else if (strcmp(again, "updated from its graph") == 0)
+        TRY(cuGraphExecUpdate(exec, graph, &info));
+    else if (strcmp(again, "updated from a new capture") == 0)
+        TRY(cuGraphExecUpdate(exec, captured(stream, source, block, true), &info));
+    else if (strcmp(again, "its node set") == 0)
+        TRY(cuGraphExecMemcpyNodeSetParams(exec, node, &copy, primary));
+    TRY(cuGraphLaunch(exec, stream));
+    say("    %s: the synchronise says %d", again, (int)cuStreamSynchronize(stream));
+    end_line();
+}
+
+static void ask_registered_again(void)
+{
+    static const char *const ways[] = {"as it was", "instantiated again", "updated from its graph",
+                                       "updated from a new capture", "its node set"};
+    for (unsigned i = 0; i < COUNT(ways); i++)
+        if (begin_part(i + 1)) {
+            launch_registered_again(ways[i]);
+            TRY(cuDevicePrimaryCtxReset(0));
+            TRY(enter_primary());
+        }
+}
+
 static const struct question questions[] = {
     {.name = "frees", .ask = ask_frees},
     {.name = "mistakes", .ask = ask_mistakes},
@@ -565,6 +644,10 @@ static const struct question questions[] = {
     {.name = "external", .ask = ask_external_event, .text = "an event that is external"},
     {.name = "legacy", .ask = ask_legacy_calls},
     {.name = "stack", .ask = ask_stack, .text = "who calls host functions"},
+    {.name = "registered-later",
+     .ask = ask_registered_later,
+     .text = "memory registered between capture and launch: a launch"},
+    {.name = "registered-again", .ask = ask_registered_again, .ends_context = true},
     {.name = "runtime-frees", .ask = ask_runtime_frees, .text = "frees of nothing"},
 };
 

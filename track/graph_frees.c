@@ -106,7 +106,7 @@ static void mark_freed(const struct freed *freed, struct sc_graph *graph, struct
         bool is_back = use->freed && (by->unregistered || by->detached);
         graph->freed_count -= is_back;
         use->freed &= !is_back;
-    } else if (!use->freed && is_concerned(use, freed->by->unregistered) &&
+    } else if (!use->freed && (use->range || !freed->by->unregistered) &&
                (extra = sc_graphs_make_extra(freed->graphs, use))) {
         extra->freed_by = *freed->by;
         use->freed = true;

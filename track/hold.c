@@ -163,7 +163,7 @@ bool sc_holds_wait_for_program(struct sc_holds *holds, const struct sc_hold *hol
 {
     SC_ASSERT_GUARDED(&holds->pool);
     return (hold->by_graph && sc_graphs_name_memory(holds->graphs, address_of(hold), bytes_of(hold),
-                                                    /*unregistered=*/false)) ||
+                                                    hold->kind == SC_HOLD_UNREGISTER)) ||
            waits_for_registration(holds, hold);
 }
 
@@ -281,6 +281,20 @@ void sc_holds_end(struct sc_holds *holds, uint32_t hold)
 void sc_holds_put_back(struct sc_holds *holds, uint32_t hold)
 {
     sc_holds_at(holds, hold)->releasing = false;
+}
+
+/* The program registers memory again whose registration is kept: the registration is its own again.
+ */
+bool sc_holds_take_back(struct sc_holds *holds, uintptr_t address, size_t size_bytes,
+                        uint32_t context)
+{
+    const uint32_t id =
+        sc_holds_find(holds, address, size_bytes, SC_HOLDS_UNREGISTERED | SC_HOLDS_STARTING);
+    const struct sc_hold *hold = sc_holds_at(holds, id);
+    if (!id || hold->releasing || bytes_of(hold) != size_bytes || hold->context != context)
+        return false;
+    sc_holds_end(holds, id);
+    return true;
 }
 
 /* Does the hold (memory kept after a free) exist still? Its id may be another hold's by now, but

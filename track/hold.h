@@ -72,6 +72,11 @@ bool sc_holds_is_alive(struct sc_holds *holds, uint32_t hold, uint64_t age);
  * (`age`), or sc_holds_take_ready has returned the hold. */
 void sc_holds_give_up(struct sc_holds *holds, uint32_t hold, uint64_t age);
 
+/* Ends the context's hold of kind SC_HOLD_UNREGISTER on just this memory, which the program
+ * registers again. Returns false if there is none, or it is about to end. */
+bool sc_holds_take_back(struct sc_holds *holds, uintptr_t address, size_t size_bytes,
+                        uint32_t context);
+
 /* Makes holds on the interval (memory kept after a free) no longer wait until no graph uses it,
  * since the memory is about to become something else. */
 void sc_holds_forget_graphs(struct sc_holds *holds, uintptr_t address, size_t size_bytes);

@@ -64,7 +64,6 @@
 #include "track/track_ops.h"
 #include "track/track_order.h"
 #include "track/track_parts.h"
-#include "track/track_presence.h"
 #include "track/track_streams.h"
 #include "track/unseen.h"
 #include "track/watched_nodes.h"
@@ -407,20 +406,20 @@ static __attribute__((noinline)) void begin_launch(struct launch *launch, CUgrap
     begin_call(launch);
 }
 
-/* Were nodes added for memory that the program had unregistered, and the driver not, and is that so
- * still? The driver reads and writes such memory when the nodes run. The program counts on what
- * launches do with pageable memory: they read it, or wait until it is written, before they return.
- */
+/* Were nodes added for memory that the program had unregistered, and the driver not? The driver
+ * reads and writes such memory when the nodes run. The program counts on what launches do with
+ * pageable memory: they read it, or wait until it is written, before they return. A device that
+ * uses pageable memory itself does so later, too. */
 static bool names_kept(const struct launch *launch)
 {
     struct sc_graph_use use;
     struct sc_graph_extra extra;
-    if (!launch->uses.graph || sc_likely(!sc_track_has_any(&sc_track, SC_HAS_HOLDS)) ||
-        !sc_copy_sides_are_kept(0, SIZE_MAX))
+    if (sc_likely(!sc_copy_sides_any_was_kept()) || !launch->uses.graph ||
+        launch->uses.stream->context->reads_pageable)
         return false;
     for (uint32_t i = 0;
          SC_TRACKED(sc_graphs_get_use(track.graphs, launch->uses.exec, i, &use, &extra)); i++)
-        if (use.kind == SC_REGISTERED && !use.range && !use.disabled)
+        if (use.kind == SC_REGISTERED && !use.range && !use.disabled && !use.freed)
             return true;
     return false;
 }

@@ -385,11 +385,26 @@ static bool settle_and_may_register(const void *address, size_t bytes)
     return !sc_pinned_overlaps((uintptr_t)address, bytes);
 }
 
+/* Gives the program a registration back that is kept for a graph. A new one would not do for nodes
+ * that were captured before it (docs/driver.md, Q28). While a stream captures the driver might
+ * refuse the call; and a registration of another kind has to be made anew. */
+static bool take_back_kept(const void *address, size_t bytes, unsigned flags)
+{
+    const struct sc_context *context = sc_active() ? sc_contexts_of_memory() : NULL;
+    return context && sc_track_has_any(&sc_track, SC_HAS_HOLDS) && !sc_captures_any_open() &&
+           !(flags & (CU_MEMHOSTREGISTER_IOMEMORY | CU_MEMHOSTREGISTER_READ_ONLY)) &&
+           SC_TRACKED(sc_holds_take_back(track.holds, (uintptr_t)address, bytes, context->legacy));
+}
+
 /* Registers memory of the program. A refusal for want of memory may be the library's fault, so the
  * call is tried again. */
 SC_VERSIONS(cuMemHostRegister, cuMemHostRegister_v2, (void *address, size_t bytes, unsigned flags),
             (address, bytes, flags))
 {
+    if (take_back_kept(address, bytes, flags)) {
+        sc_host_memory_note_registered(address, bytes, flags, call);
+        return CUDA_SUCCESS;
+    }
     if (!settle_and_may_register(address, bytes))
         return CUDA_ERROR_INVALID_VALUE;
     struct sc_host_memory_room room = sc_host_memory_room();
@@ -674,6 +689,8 @@ static void begin_unwrapped_free(void *address, enum sc_buffer_kind kind,
 void sc_host_memory_note_free(void *address, enum sc_buffer_kind kind, const struct sc_call *call)
 {
     struct sc_sync sync;
+    if (!address)
+        return; /* such a call waits for nothing */
     if (sc_replaying_prepares()) {
         begin_unwrapped_free(address, kind, call);
         return;

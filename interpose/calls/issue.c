@@ -251,7 +251,7 @@ add_use_by_time(struct sc_issue *issue, enum sc_direction direction, const struc
         add_op_on_range(issue, direction, shape, range);
         return;
     }
-    if (!range->range && issue->stream &&
+    if (!range->range && issue->stream && !works_in_place(issue) &&
         sc_copy_sides_are_kept(shape->address, sc_shape_hull_bytes(shape)))
         issue->waits_after = true;
     if (when != SC_IN_CALL && (issue->graph || works_in_place(issue)))

@@ -91,8 +91,11 @@ static void begin_run(struct sc_issue *issue, const struct sc_launch_uses *launc
 static void judge_run(const struct sc_launch_uses *launch, const struct sc_graph_use *run)
 {
     struct sc_issue issue;
+    uint32_t range = run->kind == SC_PAGEABLE /* registered since, perhaps */
+                         ? sc_track_find_range(&sc_track, run->shape.address).range
+                         : run->range;
     if (!run->freed && !sc_direction_writes_host(run->direction) &&
-        !sc_track_may_conflict(&sc_track, run->range, run->direction, launch->stream->id))
+        !sc_track_may_conflict(&sc_track, range, run->direction, launch->stream->id))
         return;
     begin_run(&issue, launch, run);
     issue.after = launch->last;

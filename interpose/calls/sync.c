@@ -9,7 +9,6 @@
 #include "common/points.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
-#include "interpose/capture/captures.h"
 #include "interpose/capture/detours.h"
 #include "interpose/capture/permits.h"
 #include "interpose/driver/driver.h"
@@ -18,6 +17,7 @@
 #include "interpose/guard/door.h"
 #include "interpose/losses/returned_frames.h"
 #include "interpose/reaper/culprit.h"
+#include "interpose/reaper/edges.h"
 #include "interpose/reaper/hazards.h"
 #include "interpose/reaper/reaper.h"
 #include "interpose/streams/contexts.h"
@@ -248,21 +248,6 @@ CUresult sc_sync_stream(const struct sc_call *call, CUstream stream)
     return cuStreamSynchronize_body(&as_named, sc_real.cuStreamSynchronize, stream);
 }
 
-/* Polls first, since the driver's own wait has no limit. While anything captures, a query may break
- * that, so the wait is made as the program would make it. */
-void sc_sync_behind(const struct sc_call *call, const struct sc_stream_record *stream)
-{
-    const struct timespec pause = {.tv_nsec = 20 * 1000};
-    const uint64_t until_ns = sc_now_ns() + sc_options.stall_limit_ns;
-    while (!sc_captures_any_open() &&
-           sc_real.cuStreamQuery(stream->handle) == CUDA_ERROR_NOT_READY) {
-        if (sc_now_ns() >= until_ns)
-            return;
-        sc_kernel_call(SYS_nanosleep, &pause, NULL);
-    }
-    sc_sync_stream(call, stream->handle);
-}
-
 /* A query that answers "done" tells the program as much as a wait. While a blocking stream
  * captures, a query of the legacy stream would break the capture: the library then asks each stream
  * for itself. For another stream the call is made under the relaxed capture mode (SC_PERMITTED). */
@@ -276,6 +261,22 @@ SC_HOT_PAIR(cuStreamQuery, _ptsz, (CUstream stream), (stream))
         result =
             sc_detour_leave_report_to_caller(&detour) ? SC_PERMITTED(real(stream)) : real(stream);
     return sc_detour_end(&detour, sc_sync_end(&sync, result));
+}
+
+/* Polls, since the driver's own wait has no limit. The last query notes what is done. */
+void sc_sync_behind(const struct sc_call *call, const struct sc_stream_record *stream)
+{
+    const struct sc_call as_named = {call->api, call->site, false};
+    const struct timespec pause = {.tv_nsec = 20 * 1000};
+    const uint64_t until_ns = sc_now_ns() + sc_options.stall_limit_ns;
+    while (cuStreamQuery_body(&as_named, sc_real.cuStreamQuery, stream->handle) ==
+           CUDA_ERROR_NOT_READY) {
+        if (sc_now_ns() >= until_ns) {
+            sc_edges_warn_timeout(call->api, "its stream's work");
+            return;
+        }
+        sc_kernel_call(SYS_nanosleep, &pause, NULL);
+    }
 }
 
 /* Waits for the calling thread's context by `real`, and notes that its work is done. Pinned memory

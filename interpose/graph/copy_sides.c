@@ -1,7 +1,9 @@
 #include "interpose/graph/copy_sides.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
+#include "interpose/base/compiler.h"
 #include "interpose/driver/addresses.h"
 #include "track/copy_manner.h"
 #include "track/device_use.h"
@@ -24,9 +26,19 @@ struct extent { /* of a copy: bytes of a row, rows, slices */
     size_t width, height, depth;
 };
 
+static _Atomic bool any_was_kept;
+
 bool sc_copy_sides_are_kept(uintptr_t address, size_t size_bytes)
 {
-    return sc_track_is_held(&sc_track, address, size_bytes, SC_HOLDS_UNREGISTERED);
+    bool are_kept = sc_track_is_held(&sc_track, address, size_bytes, SC_HOLDS_UNREGISTERED);
+    if (sc_unlikely(are_kept))
+        atomic_store_explicit(&any_was_kept, true, memory_order_relaxed);
+    return are_kept;
+}
+
+bool sc_copy_sides_any_was_kept(void)
+{
+    return atomic_load_explicit(&any_was_kept, memory_order_relaxed);
 }
 
 /* Does the tracker know host memory at the address (an allocation or a registration)? Stores its

@@ -88,6 +88,9 @@ enum sc_side_as { SC_SIDE_ASKED, SC_SIDE_HOST, SC_SIDE_UNIFIED, SC_SIDE_DEVICE, 
  * nothing is held. */
 bool sc_copy_sides_are_kept(uintptr_t address, size_t size_bytes);
 
+/* Has any call ever named such memory? Most programs never do. */
+bool sc_copy_sides_any_was_kept(void);
+
 /* Returns one side of a contiguous copy: the memory of the range that the tracker knows at the
  * address, or else what `as` says. May call the driver. */
 struct sc_copy_side sc_copy_side_at(enum sc_side_as as, uintptr_t address, size_t size_bytes);

@@ -161,7 +161,8 @@ static void name_block_as(enum sc_buffer_kind kind)
     const struct sc_graph_use use = {.node = 1,
                                      .shape = {BLOCK, BLOCK_BYTES, BLOCK_BYTES, 1},
                                      .direction = SC_H2D,
-                                     .kind = kind};
+                                     .kind = kind,
+                                     .range = kind == SC_REGISTERED};
     sc_track_graph_add(&sc_track, GRAPH, &use, NULL);
 }
 

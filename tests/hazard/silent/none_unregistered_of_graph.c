@@ -1,8 +1,11 @@
 // expect: none
+// in-place: SC103 action=stalled
+// in-place: wrong
 //
 // Memory that an exec names is unregistered, and the exec is never launched again. From then on the
 // memory is pageable: a copy out of it has read it when the call returns, and so has a launch of
-// another graph, which also waits until it is written.
+// another graph, which also waits until it is written. That graph may be launched after the memory
+// was registered once more for a time.
 #include "graphs.h"
 
 int main(void)
@@ -34,6 +37,13 @@ int main(void)
     busy(stream);
     CHECK(cudaGraphLaunch(down, stream));
     good = holds(memory, SMALL, FOREIGN) && good;
+
+    CHECK(cudaHostRegister(memory, SMALL, 0));
+    CHECK(cudaHostUnregister(memory));
+    fill(memory, SMALL, WANTED);
+    replay(up, stream);
+    fill(memory, SMALL, 0);
+    good = device_holds(device, SMALL, WANTED) && good;
 
     CHECK(cudaGraphExecDestroy(exec));
     CHECK(cudaGraphExecDestroy(up));

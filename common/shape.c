@@ -42,8 +42,9 @@ static void enter_row(struct sc_runs *runs, uintptr_t row_start)
         runs->inner = (runs->from - row_start) / pitch;
 }
 
-/* Stores the next run of a walk, cut where the interval begins and ends. False: there is none
- * left. */
+/* Stores the next run (bytes without a gap) of a walk over a shape: of each row the pieces of
+ * `width` that the fold (the gaps within rows) leaves, cut where the interval begins and ends, with
+ * the offset that the piece has in a copy of the shape without gaps. False: there is none left. */
 bool sc_shape_next_run(struct sc_runs *runs, struct sc_run *run)
 {
     for (; runs->row < runs->shape.rows; runs->row++, runs->inner = 0) {

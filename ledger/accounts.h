@@ -49,8 +49,10 @@ struct sc_accounts {
  * (docs/driver.md). */
 uint64_t sc_accounts_backed(const struct sc_accounts *accounts);
 
-/* Notes that the last context of the device has ended, or that the device was reset (`is_reset`).
- * Memory that belongs to no context stays in the accounts. */
+/* Called when the device's last context has ended, and the memory of that context was taken out of
+ * the accounts. What is left, which belongs to no context, has outlived its contexts: it counts as
+ * never freed unless the program frees it still. After a reset of the device (`is_reset`) it need
+ * not be freed. */
 void sc_accounts_note_outlived(struct sc_accounts *accounts, bool is_reset);
 
 /* Returns how many blocks of the account were never freed; to be asked when the process ends and

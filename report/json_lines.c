@@ -101,7 +101,8 @@ size_t sc_json_lines_share(const struct sc_text *line, unsigned more, size_t res
 }
 
 /* Appends frames, innermost first, as long as `reserve` bytes of the line stay free. Outer frames
- * tell least, so they are left out. */
+ * tell least, so they are left out. Names of symbols are read through `memory`, the process's own
+ * as a file, since a library may be unloaded meanwhile. */
 void sc_json_lines_put_stack(struct sc_text *line, const struct sc_json_lines_stack *stack,
                              size_t reserve)
 {

@@ -28,8 +28,9 @@ void sc_spans_set_stripes(struct sc_spans *spans, uintptr_t start, size_t size_b
  * memory? */
 bool sc_spans_have_stripe(const struct sc_spans *spans, uintptr_t address);
 
-/* Returns the stripes (sets of pages that share a lock) of the interval's first and last page, as
- * bits. */
+/* Returns, as bits, the stripes (sets of pages that share a lock) of the interval's first and last
+ * page. A thread locks these before an operation on a small interval is recorded, so that it can
+ * make its changes there effective at once. */
 uint64_t sc_spans_stripe_bits(const struct sc_spans *spans, uintptr_t address, size_t size_bytes);
 
 /* Returns stripes (sets of pages that share a lock) in which pages are protected for operations of

@@ -111,8 +111,9 @@ bool sc_staging_remove(struct sc_staging *staging, const struct sc_slot *records
  * NULL: none is free. */
 struct sc_slot *sc_staging_take(struct sc_staging *staging, size_t size_bytes);
 
-/* Releases a slot (the place of a snapshot). `ticket`: the operation that reads it; the ticket's
- * stream keeps its id until that operation is complete. */
+/* Releases a slot (the place of a snapshot). `ticket`: the operation that reads it, until whose end
+ * nobody else gets the slot. The caller sees to it that the id of the ticket's stream names no
+ * other stream until then. */
 void sc_staging_release(struct sc_slot *slot, const struct sc_ticket *ticket);
 
 /* Releases a slot (the place of a snapshot) that was taken for an operation which was not issued.

@@ -41,7 +41,9 @@ static unsigned char next_byte(struct reading *reading)
     return sc_x86_next(&reading->code);
 }
 
-/* Reads a signed little-endian number of 0 to 8 bytes from the instruction, and moves on. */
+/* Reads a little-endian number of 0 to 8 bytes from the instruction, and moves on: an address's
+ * offset, of 1 or 4 bytes with a sign, or the operand of an instruction. Of an operand of 2 bytes
+ * only these are used, and of one of 8 only that it is passed over. */
 static int32_t next_number(struct reading *reading, unsigned size_bytes)
 {
     uint64_t number = 0; /* of a number of 8 bytes the lower half is returned */

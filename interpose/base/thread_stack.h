@@ -40,8 +40,9 @@ struct sc_thread_stack sc_thread_stack(void);
 /* Does the address lie on the calling thread's stack? False if that is not known. */
 bool sc_thread_stack_holds(uintptr_t address);
 
-/* Reads what lies a little above the running frame on the calling thread's stack, which is certain
- * to be mapped. False: the address lies elsewhere, and nothing is read. */
+/* Reads what lies less than 4 KB above the running frame on the calling thread's stack. Such bytes
+ * are certain to be mapped, so they need no system call, as others do (sc_thread_stack_read).
+ * False: the address lies elsewhere, and nothing is read. */
 bool sc_thread_stack_copy(void *into, uintptr_t address, size_t size_bytes);
 
 /* Reads from a stack, as sc_peek_anyhow does; the calling thread's stack, from the running frame

@@ -283,7 +283,8 @@ struct releasing {
 };
 
 /* Called before a primary context is released. The release may be the last one, which ends it, so
- * the library makes no calls in it meanwhile (quiet). */
+ * the library makes no calls in it meanwhile (quiet), and waits for a thread that is just asking
+ * the driver what pools of the context hold (the ledger's balance). */
 static struct releasing begin_release(const struct sc_call *call, CUdevice device)
 {
     struct releasing releasing = {

@@ -390,9 +390,10 @@ static bool settle_and_may_register(const void *address, size_t bytes)
  * refuse the call; and a registration of another kind has to be made anew. */
 static bool take_back_kept(const void *address, size_t bytes, unsigned flags)
 {
-    const struct sc_context *context = sc_active() ? sc_contexts_of_memory() : NULL;
-    return context && sc_track_has_any(&sc_track, SC_HAS_HOLDS) && !sc_captures_any_open() &&
-           !(flags & (CU_MEMHOSTREGISTER_IOMEMORY | CU_MEMHOSTREGISTER_READ_ONLY)) &&
+    const unsigned other_kinds = CU_MEMHOSTREGISTER_IOMEMORY | CU_MEMHOSTREGISTER_READ_ONLY;
+    const struct sc_context *context = NULL;
+    return sc_track_has_any(&sc_track, SC_HAS_HOLDS) && sc_active() && !(flags & other_kinds) &&
+           !sc_captures_any_open() && (context = sc_contexts_of_memory()) &&
            SC_TRACKED(sc_holds_take_back(track.holds, (uintptr_t)address, bytes, context->legacy));
 }
 
@@ -689,12 +690,10 @@ static void begin_unwrapped_free(void *address, enum sc_buffer_kind kind,
 void sc_host_memory_note_free(void *address, enum sc_buffer_kind kind, const struct sc_call *call)
 {
     struct sc_sync sync;
-    if (!address)
-        return; /* such a call waits for nothing */
-    if (sc_replaying_prepares()) {
+    if (sc_replaying_prepares())
         begin_unwrapped_free(address, kind, call);
-        return;
-    }
+    if (!address || sc_replaying_prepares())
+        return; /* a free of NULL waits for nothing */
     sc_sync_begin_free(&sync, call);
     sc_sync_end(&sync, sc_replaying_answer());
 }

@@ -98,8 +98,11 @@ bool sc_detour_begin_wait(struct sc_detour *detour, const struct sc_call *call, 
 bool sc_detour_begin_query(struct sc_detour *detour, const struct sc_call *call, CUstream stream,
                            CUresult *answer);
 
-/* Called when the driver has answered an operation that sc_detour_begin has begun: ends the detour,
- * if one was made, and reports it. Returns `result`. */
+/* Called when the driver has answered an operation that sc_detour_begin has begun. If a capture
+ * stood in its way, it was made in a private stream (a detour): that ends, and is reported. An
+ * operation that began within the gate, which keeps captures from beginning, leaves it.
+ * CAPTURE_IMPLICIT says that the driver has refused the operation for a capture that was not seen
+ * before, which is reported as well. Returns `result`. */
 static inline CUresult sc_detour_end(struct sc_detour *detour, CUresult result)
 {
     if (__builtin_expect(detour->context != NULL || detour->in_gate ||

@@ -450,8 +450,10 @@ static uintptr_t name_in(const void *making, CUgraphNode node)
 /* The walk's function behind the last node of a graph: finds which nodes are not judged, as nodes
  * around them tell the host something or wait for it. Races, and host nodes, are looked for in the
  * outermost graph alone. Without a node that may do such things (`flag`), or without memory that is
- * judged, the edges are not asked for. If an edge is not known, no device memory of the exec is
- * judged; host memory is judged by what was found. */
+ * judged, the edges are not asked for. Nodes before one that tells the host are not judged,
+ * unless the library sees what that node tells (`known`). If an edge is not known, no device memory
+ * of the exec is judged; host memory is judged by what was found, so that nothing is left to do
+ * where no device memory is watched. */
 static void end_graph(void *context, struct sc_walked_graph *graph, const CUgraphNode *nodes,
                       size_t count)
 {

@@ -261,6 +261,8 @@ void sc_node_uses_each_side(const struct sc_copy_sides *sides, sc_visit_side *vi
     visit(context, sides->is_fill ? SC_MEMSET : SC_D2H, &sides->dst);
 }
 
+/* Called before the program changes or destroys a node that the tracker does not know by name: its
+ * uses can be found by their bytes then. Nodes that are neither copy nor memset have none. */
 void sc_node_uses_ask_driver(CUgraphNode node, CUgraphNodeType type, sc_visit_side *visit,
                              void *context)
 {

@@ -90,7 +90,8 @@ static void lock_stripe(unsigned stripe) SC_UNFOLLOWED
     allow_abandoning(stripe);
 }
 
-/* Locks the stripe if no thread has locked it. False: one has, and the caller must not wait. */
+/* Locks the stripe if no thread has locked it. False: one has, and the caller must not wait. Within
+ * a call on a spare stack, the lock is given back where that call is abandoned. */
 static bool try_to_lock(unsigned stripe) SC_UNFOLLOWED
 {
     if (!sc_brief_lock_try(&stripes[stripe].lock))

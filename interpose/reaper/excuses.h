@@ -83,8 +83,10 @@ void sc_excuses_poll(const struct sc_excuse *excuse);
  * waited for the program, or has made the order. */
 bool sc_excuses_hold(const struct sc_excuse *excuse);
 
-/* Returns true if the hazard is excused, for good: called when sc_excuses_are_awaited is false, or
- * there is no more time. What is still open counts as an excuse. */
+/* Returns the last word on whether the hazard is excused: whether a host function or kernel that
+ * waited for the program may have put the two accesses in order. Called when sc_excuses_are_awaited
+ * is false, or the verdict cannot wait longer. A host function that has not returned by then counts
+ * in favour of the program, which may be right. */
 bool sc_excuses_hold_at_last(const struct sc_excuse *excuse);
 
 /* Returns the reason under which an excused hazard is counted as having no verdict: a function may

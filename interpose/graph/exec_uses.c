@@ -146,9 +146,9 @@ static void add_side(void *context, enum sc_direction direction, const struct sc
     const struct sc_graph_call call = call_for_node(place);
     extra.fold = side->fold; /* the recognised use may be another one of the same bytes */
     extra.inner = call.inner;
-    /* Else the program has freed the memory since, and the use keeps what the graph knew of it; or
-     * it has registered pageable memory, which changes nothing for the node. */
-    bool is_same_memory = use.kind == side->kind;
+    /* Else the program has freed or unregistered the memory since, and the use keeps what the graph
+     * knew of it; or it has registered pageable memory, which changes nothing for the node. */
+    bool is_same_memory = use.kind == side->kind && !(use.kind == SC_REGISTERED && use.freed);
     bool was_pageable = !is_same_memory && use.kind == SC_PAGEABLE && direction == SC_D2H;
     use.waits = ((side->waits && is_same_memory) || was_pageable) && !place->making->depth;
     use.in_call = side->in_call && !place->making->depth;

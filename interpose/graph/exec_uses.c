@@ -147,10 +147,10 @@ static void add_side(void *context, enum sc_direction direction, const struct sc
     extra.fold = side->fold; /* the recognised use may be another one of the same bytes */
     extra.inner = call.inner;
     /* Else the program has freed or unregistered the memory since, and the use keeps what the graph
-     * knew of it; or it has registered pageable memory, which changes nothing for the node. */
+     * knew of it; or it has registered pageable memory, for whose kind a launch waits all the same.
+     */
     bool is_same_memory = use.kind == side->kind && !(use.kind == SC_REGISTERED && use.freed);
-    bool was_pageable = !is_same_memory && use.kind == SC_PAGEABLE && direction == SC_D2H;
-    use.waits = ((side->waits && is_same_memory) || was_pageable) && !place->making->depth;
+    use.waits = side->waits && is_same_memory && !place->making->depth;
     use.in_call = side->in_call && !place->making->depth;
     use.unsure = is_certain(place) ? 0 : unsure_if_possible();
     if (use.author.api)

@@ -101,7 +101,8 @@ static void before_detaching(const void *address, const struct sc_culprit *culpr
         return;
     /* Later launches of graphs are reported, unless a segment is attached there again by then. */
     if (sc_losses_settle(start, size_bytes, culprit))
-        sc_deallocation_note_for_graphs(attached.start, size_bytes, false, true, culprit);
+        sc_deallocation_note_for_graphs(attached.start, size_bytes, false, /*detached=*/true,
+                                        culprit);
 }
 
 /* The hook of shmdt, which unmaps a segment: reports and waits before, if anything is in flight or

@@ -63,7 +63,8 @@ bool sc_deallocation_finish(const struct sc_deallocation *request, const char *a
 bool sc_deallocation_needs_no_wait(const struct sc_deallocation *request);
 
 /* Called where the memory goes at once, and is not held: records for graphs that use it which call
- * took it, so that their later launches are reported. */
+ * took it, so that their later launches are reported. `unregistered`: only the registration ends;
+ * `detached`: a segment, which may be attached there again. */
 void sc_deallocation_note_for_graphs(uintptr_t address, size_t size_bytes, bool unregistered,
                                      bool detached, const struct sc_culprit *culprit);
 

@@ -17,10 +17,7 @@
  * SC_GUARDED_BY a lock. A function that is called without the lock SC_EXCLUDES it. A function that
  * begins a scope with the lock, which its caller's cleanup ends, SC_ENTERS it: clang takes the lock
  * as held from there to the end of the caller. SC_UNFOLLOWED marks a function whose locking clang
- * cannot analyse.
- *
- * SC_LOCKED(&mutex) holds the mutex until the end of the block, whichever way that is reached: a
- * value that is returned is computed with the lock. */
+ * cannot analyse. */
 #ifndef SC_TOOLS_CHECKS_H
 #define SC_TOOLS_CHECKS_H
 
@@ -118,24 +115,6 @@ enum { SC_CHECKS_ON = 0 };
 #define SC_CHECK_OF(count, ...) ((void)sizeof(count))
 
 #endif
-
-/* Locks the mutex and returns it, for SC_LOCKED, which unlocks it by sc_checks_leave. */
-static inline pthread_mutex_t *sc_checks_enter(pthread_mutex_t *mutex)
-    SC_ENTERS(*mutex) SC_UNFOLLOWED
-{
-    pthread_mutex_lock(mutex);
-    return mutex;
-}
-
-/* Unlocks the mutex at the end of a block: the cleanup of SC_LOCKED. */
-static inline void sc_checks_leave(pthread_mutex_t *const *mutex) SC_UNFOLLOWED
-{
-    pthread_mutex_unlock(*mutex);
-}
-
-#define SC_LOCKED(mutex)                                                                           \
-    __attribute__((cleanup(sc_checks_leave), unused)) pthread_mutex_t *const locked_ =             \
-        sc_checks_enter(mutex)
 
 /* An attribute of a static function that only assertions call: other builds do not use it. */
 #define SC_CHECKER __attribute__((unused))

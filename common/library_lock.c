@@ -5,11 +5,13 @@
 #include <time.h>
 
 #include "common/kernel.h"
+#include "common/mutex.h"
 
 #include "common/poison.h"
 
 enum { MILLISECOND_NS = 1000 * 1000 };
 
+__thread int sc_mutex_depth __attribute__((tls_model("initial-exec")));
 __thread int sc_library_lock_depth __attribute__((tls_model("initial-exec")));
 __thread void (*sc_library_lock_on_leave)(void) __attribute__((tls_model("initial-exec")));
 

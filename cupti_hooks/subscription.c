@@ -6,6 +6,7 @@
 
 #include "common/checks.h"
 #include "common/deadlines.h"
+#include "common/mutex.h"
 #include "common/text.h"
 #include "common/trace.h"
 #include "cupti_hooks/callbacks.h"
@@ -242,7 +243,7 @@ bool sc_cupti_yield(void)
     sc_cupti_yield_records();
     if (leaves)
         current.state = SC_CUPTI_YIELDED;
-    pthread_mutex_unlock(&lock);
+    sc_mutex_unlock(&lock);
     return leaves;
 }
 
@@ -273,10 +274,10 @@ void sc_cupti_tool_came(void)
 void sc_cupti_stop(bool unsubscribe)
 {
     atomic_store(&sc_current_call_is_traced, false);
-    if (!unsubscribe || pthread_mutex_trylock(&lock) != 0)
+    if (!unsubscribe || sc_mutex_trylock(&lock) != 0)
         return;
     unsubscribe_locked();
-    pthread_mutex_unlock(&lock);
+    sc_mutex_unlock(&lock);
 }
 
 /* Resets the state in a forked child, where CUDA does not work. The lock is made anew, as another
@@ -296,7 +297,7 @@ void sc_cupti_child(void)
  * calls this; a later one tries again. */
 void sc_cupti_follow_more(void)
 {
-    if (pthread_mutex_trylock(&lock) != 0)
+    if (sc_mutex_trylock(&lock) != 0)
         return;
     if (subscribed && !follows_more) {
         follows_more = true;
@@ -305,17 +306,17 @@ void sc_cupti_follow_more(void)
             cupti.enable(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, request->followed[i]);
         calling_cupti = false;
     }
-    pthread_mutex_unlock(&lock);
+    sc_mutex_unlock(&lock);
 }
 
 /* Copies the status for the report. If another thread has the lock, it is read without: the process
  * may be ending in a signal handler, which must not wait. It may then be half changed. */
 void sc_cupti_get_status(struct sc_cupti_status *status)
 {
-    bool locked = pthread_mutex_trylock(&lock) == 0;
+    bool locked = sc_mutex_trylock(&lock) == 0;
     *status = current;
     if (locked)
-        pthread_mutex_unlock(&lock);
+        sc_mutex_unlock(&lock);
 }
 
 /* Stores how many audited driver calls wrappers have made, and how many came past them. */

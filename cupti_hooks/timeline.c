@@ -9,6 +9,7 @@
 
 #include "common/checks.h"
 #include "common/deadlines.h"
+#include "common/mutex.h"
 #include "common/now.h"
 #include "common/own_pages.h"
 #include "common/uncancelled.h"
@@ -190,10 +191,10 @@ static void CUPTIAPI read_buffer(CUcontext context, uint32_t stream, uint8_t *bu
     (void)context, (void)stream, (void)size;
     if (buffer < memory || buffer >= memory + (size_t)BUFFERS * BUFFER_BYTES)
         return;
-    pthread_mutex_lock(&table_lock);
+    sc_mutex_lock(&table_lock);
     while (valid_size > 0 && cupti.next(buffer, valid_size, &record) == CUPTI_SUCCESS)
         read_record_locked(record);
-    pthread_mutex_unlock(&table_lock);
+    sc_mutex_unlock(&table_lock);
     release_buffer(buffer);
 }
 
@@ -224,9 +225,9 @@ bool sc_timeline_find(uint32_t correlation_id, struct sc_device_times *times)
 {
     if (correlation_id == 0)
         return false;
-    pthread_mutex_lock(&table_lock);
+    sc_mutex_lock(&table_lock);
     struct entry entry = table ? table[correlation_id % REMEMBERED] : (struct entry){0};
-    pthread_mutex_unlock(&table_lock);
+    sc_mutex_unlock(&table_lock);
     uint64_t ahead = 0;
     if (entry.correlation_id != correlation_id || !measure_ahead(&ahead))
         return false;
@@ -458,7 +459,7 @@ bool sc_timeline_yield(void) SC_UNFOLLOWED
         yield_state(&managed_state);
     }
     if (locked)
-        pthread_mutex_unlock(&lock);
+        sc_mutex_unlock(&lock);
     return leaves;
 }
 

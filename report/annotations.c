@@ -2,6 +2,7 @@
 
 #include "common/checks.h"
 #include "common/hazard.h"
+#include "common/mutex.h"
 #include "common/pool.h"
 #include "common/text.h"
 #include "report/file.h"
@@ -51,13 +52,13 @@ static __thread uint32_t own_record; /* of the calling thread; 0: none yet */
 static void lock_annotations(sigset_t *signals) SC_ACQUIRES(mutex)
 {
     sc_file_block_signals(signals);
-    pthread_mutex_lock(&mutex);
+    sc_mutex_lock(&mutex);
 }
 
 /* Releases the mutex and sets the signal mask that lock_annotations has stored. */
 static void unlock_annotations(const sigset_t *signals) SC_RELEASES(mutex)
 {
-    pthread_mutex_unlock(&mutex);
+    sc_mutex_unlock(&mutex);
     sc_file_restore_signals(signals);
 }
 

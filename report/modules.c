@@ -2,6 +2,7 @@
 #include "report/modules.h"
 
 #include "common/checks.h"
+#include "common/mutex.h"
 #include "common/objects.h"
 #include "common/text.h"
 #include "report/report.h"
@@ -185,12 +186,22 @@ void sc_modules_forget(void)
         memset(&known, 0, sizeof known);
 }
 
+/* Looks the address up as dladdr does. Counts the loader's lock (common/mutex.h): the reaper takes
+ * it, too, when it names the stacks of a hazard. 0: no object has the address. */
+static int find_symbol(const void *address, Dl_info *info)
+{
+    sc_mutex_count();
+    int found = dladdr(address, info);
+    sc_mutex_discount();
+    return found;
+}
+
 /* Is it the program's own module? Linux tells where the program's headers are mapped. */
 static bool is_program(const Dl_info *info)
 {
     Dl_info program;
     const void *headers = address_of(getauxval(AT_PHDR));
-    return headers && dladdr(headers, &program) != 0 && program.dli_fbase == info->dli_fbase;
+    return headers && find_symbol(headers, &program) != 0 && program.dli_fbase == info->dli_fbase;
 }
 
 /* Finds module, offset and function of a return address. `pc` may also stand for a Python frame,
@@ -206,7 +217,7 @@ void sc_report_symbolise(const void *pc, struct sc_report_frame *frame)
         return;
     /* pc - 1: a call that never returns may be the last instruction of its function, so that the
      * return address belongs to the next one. */
-    if (pc && dladdr((const char *)pc - 1, &info) != 0 && info.dli_fname) {
+    if (pc && find_symbol((const char *)pc - 1, &info) != 0 && info.dli_fname) {
         frame->module = info.dli_fname;
         frame->base = (uintptr_t)info.dli_fbase;
         frame->offset = (uintptr_t)pc - (uintptr_t)info.dli_fbase;

@@ -2,6 +2,7 @@
 #include "report/report.h"
 
 #include "common/checks.h"
+#include "common/mutex.h"
 #include "common/own_pages.h"
 #include "common/text.h"
 #include "common/trace.h"
@@ -81,14 +82,14 @@ static struct saved lock_report(void) SC_ENTERS(report.mutex) SC_UNFOLLOWED
 {
     struct saved saved = {.error = errno};
     sc_file_block_signals(&saved.signals);
-    pthread_mutex_lock(&report.mutex);
+    sc_mutex_lock(&report.mutex);
     return saved;
 }
 
 /* Releases the report's lock, and restores the signal mask and the program's errno. */
 static void unlock_report(const struct saved *saved) SC_UNFOLLOWED
 {
-    pthread_mutex_unlock(&report.mutex);
+    sc_mutex_unlock(&report.mutex);
     sc_file_restore_signals(&saved->signals);
     errno = saved->error;
 }

@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "common/checks.h"
+#include "common/mutex.h"
 #include "common/objects.h"
 #include "interpose/base/exported.h"
 #include "interpose/base/object_range.h"
@@ -113,10 +114,10 @@ static void find_locked(void) SC_REQUIRES(search_lock)
 static void find_interpreter(void)
 {
     atomic_store(&is_search_due, true);
-    while (atomic_load(&is_search_due) && pthread_mutex_trylock(&search_lock) == 0) {
+    while (atomic_load(&is_search_due) && sc_mutex_trylock(&search_lock) == 0) {
         atomic_store(&is_search_due, false);
         find_locked();
-        pthread_mutex_unlock(&search_lock);
+        sc_mutex_unlock(&search_lock);
     }
 }
 

@@ -10,6 +10,7 @@
 
 #include "common/arena.h"
 #include "common/checks.h"
+#include "common/mutex.h"
 #include "common/peek.h"
 #include "interpose/base/thread_stack.h"
 #include "track/stacks.h"
@@ -104,9 +105,9 @@ static bool take_table(void)
         return true;
     if (!can_give_back || at_thread_exit >= PLAIN_KEYS)
         return false;
-    pthread_mutex_lock(&tables_lock);
+    sc_mutex_lock(&tables_lock);
     struct table *fresh = sc_arena_alloc(&tables, sizeof *fresh);
-    pthread_mutex_unlock(&tables_lock);
+    sc_mutex_unlock(&tables_lock);
     if (!fresh)
         return false;
     empty_table(fresh);

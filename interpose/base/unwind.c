@@ -8,6 +8,7 @@
 #include <string.h>
 #include <ucontext.h>
 
+#include "common/mutex.h"
 #include "common/objects.h"
 #include "common/uncancelled.h"
 #include "interpose/base/compiler.h"
@@ -103,7 +104,7 @@ static struct unwinder look_up_unwinder(void)
  * Several threads may have looked libunwind up at once. Returns whether this was the first call. */
 static bool choose_once(int mode, const struct unwinder *found)
 {
-    pthread_mutex_lock(&choice_lock);
+    sc_mutex_lock(&choice_lock);
     bool first = !atomic_load_explicit(&is_chosen, memory_order_relaxed);
     if (first) {
         unwinder = *found;
@@ -111,7 +112,7 @@ static bool choose_once(int mode, const struct unwinder *found)
         atomic_store_explicit(&sc_unwind_is_plain, mode == SC_STACKS_FULL, memory_order_release);
         atomic_store_explicit(&is_chosen, true, memory_order_release);
     }
-    pthread_mutex_unlock(&choice_lock);
+    sc_mutex_unlock(&choice_lock);
     return first;
 }
 

@@ -5,6 +5,7 @@
 
 #include "common/checks.h"
 #include "common/deadlines.h"
+#include "common/mutex.h"
 #include "common/now.h"
 #include "common/points.h"
 #include "interpose/base/compiler.h"
@@ -135,8 +136,8 @@ static void end_with_greens(struct sc_context *context)
  * library's is under way on the stream. Called for each stream of a context that may end. */
 static void await_lock(void *deadline, struct sc_stream_record *stream)
 {
-    if (sc_lock_until(&stream->lock, deadline) == 0)
-        pthread_mutex_unlock(&stream->lock);
+    if (sc_mutex_lock_until(&stream->lock, deadline) == 0)
+        sc_mutex_unlock(&stream->lock);
 }
 
 /* Called before a call that may end the context: keeps the library from beginning calls in it

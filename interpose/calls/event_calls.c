@@ -3,6 +3,7 @@
 #include "interpose/calls/event_calls.h"
 
 #include "common/checks.h"
+#include "common/mutex.h"
 #include "common/points.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
@@ -279,7 +280,7 @@ static struct joining begin_joining(struct sc_stream_record *stream, CUevent eve
         return joining;
     SC_KEEP_ERRNO();
     joining.gate_shut = sc_captures_is_captured_event(event) && sc_captures_shut_gate(stream);
-    pthread_mutex_lock(&stream->lock);
+    sc_mutex_lock(&stream->lock);
     sc_captures_note_joining(stream);
     return joining;
 }
@@ -332,7 +333,7 @@ static CUresult end_joining(CUresult result, struct sc_stream_record *stream, CU
         sc_capturing_changed();
     bool captured = joining->stream_locked && sc_streams_is_capturing(stream);
     if (joining->stream_locked)
-        pthread_mutex_unlock(&stream->lock);
+        sc_mutex_unlock(&stream->lock);
     sc_captures_open_gate(joining->gate_shut);
     sc_track_end_wait(&sc_track, &joining->wait, result == CUDA_SUCCESS && !captured);
     if (result == CUDA_SUCCESS && !captured) {

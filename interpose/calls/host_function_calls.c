@@ -10,6 +10,7 @@
 
 #include "common/arena.h"
 #include "common/checks.h"
+#include "common/mutex.h"
 #include "common/ticks.h"
 #include "interpose/calls/work.h"
 #include "interpose/capture/detours.h"

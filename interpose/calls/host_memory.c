@@ -14,6 +14,7 @@
 #include "common/checks.h"
 #include "common/hazard_words.h"
 #include "common/kernel.h"
+#include "common/mutex.h"
 #include "common/now.h"
 #include "common/op_kinds.h"
 #include "common/own_pages.h"
@@ -476,7 +477,7 @@ static CUresult wait_by_unregistering(void)
     static void *page;
     SC_RELAXED();
     size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
-    pthread_mutex_lock(&lock);
+    sc_mutex_lock(&lock);
     page = page ? page : sc_pages_map(page_bytes);
     SC_INSIDE();
     CUresult result = CUDA_ERROR_NOT_READY;
@@ -484,7 +485,7 @@ static CUresult wait_by_unregistering(void)
         result = sc_real.cuMemHostRegister_v2(page, page_bytes, 0);
     if (result == CUDA_SUCCESS)
         result = sc_real.cuMemHostUnregister(page);
-    pthread_mutex_unlock(&lock);
+    sc_mutex_unlock(&lock);
     return result;
 }
 

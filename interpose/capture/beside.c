@@ -5,6 +5,7 @@
 #include "common/checks.h"
 #include "common/hazard.h"
 #include "common/hazard_words.h"
+#include "common/mutex.h"
 #include "common/now.h"
 #include "common/op_kinds.h"
 #include "common/shape.h"
@@ -91,13 +92,13 @@ static void unlock_beside(pthread_mutex_t *const *lock) SC_UNFOLLOWED
     atomic_store_explicit(&frozen_count, frozen.count, memory_order_relaxed);
     atomic_store_explicit(&sc_beside_graphs, frozen.writes.count, memory_order_relaxed);
     atomic_store_explicit(&sc_beside_needs, capture_count + frozen.count, memory_order_relaxed);
-    sc_checks_leave(lock);
+    sc_mutex_leave(lock);
 }
 
 /* Holds the lock until the end of the block, for changes of those counts as well. */
 #define BESIDE_LOCKED()                                                                            \
     __attribute__((cleanup(unlock_beside), unused)) pthread_mutex_t *const locked_ =               \
-        sc_checks_enter(&beside_lock)
+        sc_mutex_enter(&beside_lock)
 
 /* ---- captures ---- */
 

@@ -3,6 +3,7 @@
 #include "common/checks.h"
 #include "common/handles.h"
 #include "common/hazard.h"
+#include "common/mutex.h"
 #include "common/now.h"
 #include "common/op_kinds.h"
 #include "common/points.h"
@@ -111,7 +112,7 @@ uint64_t sc_captures_beginning(struct sc_stream_record *stream, CUstreamCaptureM
                   .runtime_api = sc_current_call_runtime_api(),
                   .stream_origin = sc_track_stream(&sc_track, stream->id).origin},
     };
-    pthread_mutex_lock(&stream->lock);
+    sc_mutex_lock(&stream->lock);
     mark_before_capture_locked(stream);
     return add_capture(&capture);
 }
@@ -148,8 +149,8 @@ void sc_captures_began(struct sc_stream_record *stream, uint64_t name, bool begu
     SC_TRACE("capture-began stream name begun", stream->id, name, begun);
     sc_capturing_changed();
     uintptr_t graph = begun ? sc_streams_graph(stream) : 0;
-    pthread_mutex_unlock(&stream->lock);
-    pthread_mutex_lock(&captures_lock);
+    sc_mutex_unlock(&stream->lock);
+    sc_mutex_lock(&captures_lock);
     unsigned i = find_locked(name);
     if (name && i < open_count()) {
         if (begun)
@@ -157,7 +158,7 @@ void sc_captures_began(struct sc_stream_record *stream, uint64_t name, bool begu
         else
             remove_locked(i);
     }
-    pthread_mutex_unlock(&captures_lock);
+    sc_mutex_unlock(&captures_lock);
 }
 
 /* Returns the graph that the stream's capture makes, which does not exist any more if the capture

@@ -5,6 +5,7 @@
 
 #include "common/checks.h"
 #include "common/hazard_words.h"
+#include "common/mutex.h"
 #include "common/points.h"
 #include "common/trace.h"
 #include "interpose/base/process.h"
@@ -56,10 +57,10 @@ static bool lock_if(bool (*is_wanted)(const struct sc_stream_record *),
 {
     if (!is_wanted(stream))
         return false;
-    pthread_mutex_lock(&stream->lock);
+    sc_mutex_lock(&stream->lock);
     bool wanted = is_wanted(stream) && stream->context == context;
     if (!wanted)
-        pthread_mutex_unlock(&stream->lock);
+        sc_mutex_unlock(&stream->lock);
     return wanted;
 }
 
@@ -142,7 +143,7 @@ static void order_private_after(void *argument, struct sc_stream_record *stream)
         come_after_foreign(edges, stream);
     else
         come_after_stream(edges, stream);
-    pthread_mutex_unlock(&stream->lock);
+    sc_mutex_unlock(&stream->lock);
 }
 
 /* Called when `later` was made to wait for `earlier`: kernels and host functions that may still run
@@ -167,7 +168,7 @@ static void order_stream_after(void *argument, struct sc_stream_record *stream) 
     if (!stream->owes_wait)
         sc_real.cuStreamWaitEvent(stream->handle, edges->event, 0);
     uint32_t id = stream->id;
-    pthread_mutex_unlock(&stream->lock);
+    sc_mutex_unlock(&stream->lock);
     note_joined_work(edges->context->detours.stream, stream);
     SC_TRACKED(sc_events_note_wait(track.events, track.order, id, (uintptr_t)edges->event));
 }
@@ -183,7 +184,7 @@ static void make_owed_wait(void *argument, struct sc_stream_record *stream)
         sc_real.cuStreamWaitEvent(stream->handle, edges->event, 0);
         stream->owes_wait = false;
     }
-    pthread_mutex_unlock(&stream->lock);
+    sc_mutex_unlock(&stream->lock);
 }
 
 /* ---- the private stream ---- */
@@ -239,7 +240,7 @@ static struct edges edges_of(struct sc_context *context, CUevent event)
 static bool order_before(struct sc_context *context)
 {
     SC_RELAXED();
-    pthread_mutex_lock(&context->detours.lock);
+    sc_mutex_lock(&context->detours.lock);
     bool made = make_private_stream(context);
     if (made) {
         struct edges edges = edges_of(context, context->detours.before);
@@ -258,7 +259,7 @@ static bool order_before(struct sc_context *context)
                                        (uintptr_t)context->detours.before));
         note_joined_work(context->legacy_stream, context->detours.stream);
     }
-    pthread_mutex_unlock(&context->detours.lock);
+    sc_mutex_unlock(&context->detours.lock);
     return made;
 }
 
@@ -293,7 +294,7 @@ static void make_wait_of_legacy(struct sc_context *context)
 static void order_after(struct sc_context *context)
 {
     SC_RELAXED();
-    pthread_mutex_lock(&context->detours.lock);
+    sc_mutex_lock(&context->detours.lock);
     struct edges edges = edges_of(context, context->detours.after);
     struct sc_order_call call;
     struct sc_point after;
@@ -306,7 +307,7 @@ static void order_after(struct sc_context *context)
     } else {
         sc_track_release_point(&sc_track, &after);
     }
-    pthread_mutex_unlock(&context->detours.lock);
+    sc_mutex_unlock(&context->detours.lock);
 }
 
 /* Called when the stream is about to be used, and owes a wait for an operation on the private
@@ -331,11 +332,11 @@ static void make_waits_in_context(struct sc_context *context)
     if (sc_contexts_is_quiet(context) || !sc_contexts_push(context))
         return;
     struct sc_relaxed relaxed = sc_relaxed_begin();
-    pthread_mutex_lock(&context->detours.lock);
+    sc_mutex_lock(&context->detours.lock);
     struct edges edges = edges_of(context, context->detours.after);
     sc_streams_each(context, make_owed_wait, &edges);
     make_wait_of_legacy(context);
-    pthread_mutex_unlock(&context->detours.lock);
+    sc_mutex_unlock(&context->detours.lock);
     sc_relaxed_end(&relaxed);
     sc_contexts_pop();
 }
@@ -468,7 +469,7 @@ static void ask_stream(void *argument, struct sc_stream_record *stream) SC_UNFOL
         ask_event(query, sc_marks_fence_of_locked(stream));
     else if (query->answer == CUDA_SUCCESS)
         query->answer = sc_real.cuStreamQuery(stream->handle);
-    pthread_mutex_unlock(&stream->lock);
+    sc_mutex_unlock(&stream->lock);
 }
 
 /* Asks whether the legacy stream's own work is done, by an event on the library's marker stream,
@@ -494,12 +495,12 @@ static bool ask_all_streams(struct sc_context *context, CUresult *answer)
 {
     struct sc_relaxed relaxed = sc_relaxed_begin();
     struct query query = {.context = context, .answer = CUDA_SUCCESS};
-    pthread_mutex_lock(&context->detours.lock);
+    sc_mutex_lock(&context->detours.lock);
     ask_legacy(&query, context);
     if (context->detours.stream && query.answer == CUDA_SUCCESS)
         query.answer = sc_real.cuStreamQuery(context->detours.stream->handle);
     sc_streams_each(context, ask_stream, &query);
-    pthread_mutex_unlock(&context->detours.lock);
+    sc_mutex_unlock(&context->detours.lock);
     sc_relaxed_end(&relaxed);
     *answer = query.answer;
     return !query.incomplete;

@@ -7,6 +7,7 @@
 
 #include "common/checks.h"
 #include "common/handles.h"
+#include "common/mutex.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/loader.h"
 #include "interpose/base/process.h"

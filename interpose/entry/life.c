@@ -18,6 +18,7 @@
 #include "common/checks.h"
 #include "common/deadlines.h"
 #include "common/library_lock.h"
+#include "common/mutex.h"
 #include "common/own_pages.h"
 #include "common/trace.h"
 #include "common/uncancelled.h"
@@ -218,7 +219,7 @@ static void become_active(void)
 static int lock_in_time(pthread_mutex_t *lock) SC_TRY_ACQUIRES(0, *lock)
 {
     struct timespec until = sc_deadline_in(UP_MAX_NS);
-    return sc_lock_until(lock, &until);
+    return sc_mutex_lock_until(lock, &until);
 }
 
 /* Makes the library active on the first thread that comes; others wait until it is, for a limited
@@ -235,7 +236,7 @@ static void come_up_once(void)
         become_active();
         atomic_store_explicit(&up, true, memory_order_release);
     }
-    pthread_mutex_unlock(&up_lock);
+    sc_mutex_unlock(&up_lock);
     if (is_first)
         sc_memory_lines_start();
 }

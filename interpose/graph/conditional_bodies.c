@@ -5,6 +5,7 @@
 #include "common/arena.h"
 #include "common/checks.h"
 #include "common/handles.h"
+#include "common/mutex.h"
 #include "interpose/base/process.h"
 #include "interpose/graph/driver_nodes.h"
 #include "interpose/graph/node_walk.h"

@@ -2,6 +2,7 @@
 
 #include "common/hazard_words.h"
 #include "common/library_lock.h"
+#include "common/mutex.h"
 #include "common/now.h"
 #include "common/pages.h"
 #include "common/shape.h"
@@ -29,9 +30,7 @@
 #include "interpose/reaper/reaper.h"
 #include "interpose/signals/single_step.h"
 #include "interpose/signals/upwards.h"
-#include "interpose/streams/contexts.h"
 #include "interpose/streams/host_functions.h"
-#include "interpose/streams/streams.h"
 #include "report/options.h"
 #include "track/blocks.h"
 #include "track/exempt_pages.h"
@@ -539,8 +538,9 @@ static enum wait check_wait(struct touch *touch, uint64_t now_ns, uint64_t until
     if (!touch->hold || sc_reaper_has_stopped())
         return WAIT_OVER;
     touch->gives_up |= now_ns >= until_ns;
-    /* the handler has interrupted a call with a lock without which no operation is seen complete */
-    touch->must_not_wait |= sc_streams_are_locked_here() || sc_contexts_are_locked_here();
+    /* the handler has interrupted a call with a lock without which no operation may be seen
+     * complete */
+    touch->must_not_wait |= sc_mutex_depth != 0;
     if (touch->gives_up || touch->must_not_wait)
         return WAIT_OVER;
     if (touch->fault && sc_kernel_mask_holds_back(touch->fault->mask))

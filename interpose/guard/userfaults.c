@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "common/kernel.h"
+#include "common/mutex.h"
 #include "common/pages.h"
 #include "common/ticks.h"
 #include "interpose/base/process.h"
@@ -205,10 +206,10 @@ bool sc_userfaults_begin(void)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     if (sc_userfaults_state() == SC_USERFAULTFD_UNASKED) {
-        pthread_mutex_lock(&lock);
+        sc_mutex_lock(&lock);
         if (sc_userfaults_state() == SC_USERFAULTFD_UNASKED)
             atomic_store(&state, open_and_try());
-        pthread_mutex_unlock(&lock);
+        sc_mutex_unlock(&lock);
     }
     return is_open();
 }

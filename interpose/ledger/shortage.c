@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "common/library_lock.h"
+#include "common/mutex.h"
 #include "common/now.h"
 #include "common/own_pages.h"
 #include "interpose/base/process.h"
@@ -14,7 +15,6 @@
 #include "interpose/driver/call.h"
 #include "interpose/ledger/balance.h"
 #include "interpose/ledger/memory_kinds.h"
-#include "interpose/streams/streams.h"
 #include "ledger/ledger.h"
 #include "ledger/ledger_words.h"
 #include "ledger/statement.h"
@@ -168,7 +168,7 @@ void sc_shortage_note(const struct sc_call *call, const struct sc_memory *memory
 {
     SC_KEEP_ERRNO();
     uint64_t count = sc_ledger_count(&sc_ledger, SC_LEDGER_FAILURES);
-    if (count & (count - 1) || sc_library_lock_depth || sc_streams_are_locked_here())
+    if (count & (count - 1) || sc_library_lock_depth || sc_mutex_depth)
         return;
     sc_thread_stack_learn();
     struct sc_oom oom = {

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "common/checks.h"
+#include "common/mutex.h"
 #include "common/pool.h"
 #include "common/uncancelled.h"
 #include "interpose/base/process.h"
@@ -296,7 +297,7 @@ static void unmap_pages(uintptr_t start, size_t pages_bytes)
 static void drop_block(uintptr_t start)
 {
     size_t pages_bytes = 0;
-    pthread_mutex_lock(&lock);
+    sc_mutex_lock(&lock);
     uint32_t id = sc_grid_find_at_locked(&grid, start);
     if (id && start_of(block_at(id)) == start) {
         pages_bytes = pages_of(block_at(id));
@@ -308,7 +309,7 @@ static void drop_block(uintptr_t start)
         sc_pool_release(&blocks, id);
     }
     sc_ledger_keep(&sc_ledger, start, 0);
-    pthread_mutex_unlock(&lock);
+    sc_mutex_unlock(&lock);
     atomic_fetch_add(&epoch, 1);
     unmap_pages(start, pages_bytes);
 }

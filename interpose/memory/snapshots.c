@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/checks.h"
+#include "common/mutex.h"
 #include "common/op_kinds.h"
 #include "common/own_pages.h"
 #include "common/peek.h"
@@ -191,12 +192,12 @@ static __attribute__((noinline)) bool add_missing(struct sc_context *context,
                                                   const struct sc_staging_block *missing)
 {
     struct growth growth = {context, own, missing, false};
-    if (missing->bytes == 0 || pthread_mutex_trylock(&grow_lock) != 0)
+    if (missing->bytes == 0 || sc_mutex_trylock(&grow_lock) != 0)
         return false;
     if (!own->refused)
         sc_library_threads_call(add_missing_block, &growth);
     own->refused = !growth.grown;
-    pthread_mutex_unlock(&grow_lock);
+    sc_mutex_unlock(&grow_lock);
     return growth.grown;
 }
 

@@ -8,6 +8,7 @@
 
 #include "common/kernel.h"
 #include "common/library_lock.h"
+#include "common/mutex.h"
 #include "common/now.h"
 #include "common/op_kinds.h"
 #include "common/ticks.h"
@@ -299,7 +300,7 @@ static bool may_write_line(void)
 {
     return atomic_load_explicit(&line_stage, memory_order_relaxed) == NOT_BEGUN &&
            sc_options.postmortem && sc_active() && !sc_library_lock_depth &&
-           !sc_streams_are_locked_here();
+           !sc_mutex_depth;
 }
 
 /* Where this library's code lies: the library's own calls return to it. */

@@ -9,6 +9,7 @@
 #include "common/checks.h"
 #include "common/deadlines.h"
 #include "common/hazard.h"
+#include "common/mutex.h"
 #include "common/now.h"
 #include "cupti_hooks/current_call.h"
 #include "cupti_hooks/timeline.h"
@@ -113,12 +114,12 @@ static void flush_records(bool all)
  * CUPTI lack buffers, or records of managed memory be wanted. */
 static void run_pass(void)
 {
-    pthread_mutex_lock(&lock);
+    sc_mutex_lock(&lock);
     for (unsigned i = 0; i < new_count && awaited_count < ENTRIES_MAX; i++)
         awaited[awaited_count++] = new_entries[i];
     SC_ASSERT(new_count <= ENTRIES_MAX && awaited_count <= ENTRIES_MAX);
     new_count = 0;
-    pthread_mutex_unlock(&lock);
+    sc_mutex_unlock(&lock);
     if (query_device() || sc_timeline_lacks_buffers() || (managed.flushed && managed.has_any()))
         flush_records(/*all*/ false);
     finish_awaited();
@@ -219,11 +220,11 @@ void sc_copy_times_enqueue(const struct sc_hazard *hazard, const struct sc_ticke
 {
     if (!atomic_load_explicit(&runs, memory_order_acquire) || !hazard->copy.correlation_id)
         return;
-    pthread_mutex_lock(&lock);
+    sc_mutex_lock(&lock);
     SC_ASSERT(new_count <= ENTRIES_MAX);
     if (new_count < ENTRIES_MAX)
         new_entries[new_count++] = (struct awaited){.hazard = *hazard, .ticket = *ticket};
-    pthread_mutex_unlock(&lock);
+    sc_mutex_unlock(&lock);
     sc_copy_times_wake();
 }
 

@@ -7,6 +7,7 @@
 
 #include "common/checks.h"
 #include "common/deadlines.h"
+#include "common/mutex.h"
 #include "common/now.h"
 #include "common/own_pages.h"
 #include "common/ticks.h"
@@ -137,11 +138,11 @@ static uint64_t earlier_time(uint64_t a_ns, uint64_t b_ns)
 static bool poll_functions(void)
 {
     uint64_t since_ns = 0;
-    pthread_mutex_lock(&lock);
+    sc_mutex_lock(&lock);
     for (unsigned i = 0; i < open_count; i++)
         if (!is_edge_passed(&open_edges[i]) && is_after_open_function(&open_edges[i]))
             since_ns = earlier_time(since_ns, open_edges[i].since_ns);
-    pthread_mutex_unlock(&lock);
+    sc_mutex_unlock(&lock);
     if (since_ns)
         sc_host_functions_poll(since_ns);
     return since_ns != 0;
@@ -230,7 +231,7 @@ static bool start_locked(void) SC_REQUIRES(lock)
 static bool open_edge(const struct edge *edge, const char *api, const struct sc_op_info *op)
 {
     uint64_t now_ns = sc_now_ns();
-    pthread_mutex_lock(&lock);
+    sc_mutex_lock(&lock);
     SC_ASSERT(open_count <= OPEN_MAX);
     bool opened = start_locked() && open_count < OPEN_MAX;
     if (opened)
@@ -245,7 +246,7 @@ static bool open_edge(const struct edge *edge, const char *api, const struct sc_
             .api = api,
             .earlier_api = op->api,
         };
-    pthread_mutex_unlock(&lock);
+    sc_mutex_unlock(&lock);
     if (opened)
         sem_post(&fresh);
     return opened;

@@ -5,6 +5,7 @@
 #include "common/arena.h"
 #include "common/checks.h"
 #include "common/handles.h"
+#include "common/mutex.h"
 #include "common/trace.h"
 #include "common/uncancelled.h"
 #include "interpose/base/compiler.h"
@@ -17,11 +18,6 @@
 #include "common/poison.h"
 
 static pthread_mutex_t contexts_lock = PTHREAD_MUTEX_INITIALIZER;
-
-bool sc_contexts_are_locked_here(void)
-{
-    return contexts_lock.__data.__owner == sc_thread_id();
-}
 static struct sc_handles by_handle; /* CUcontext -> struct sc_context * */
 static struct sc_arena arena SC_GUARDED_BY(contexts_lock);
 static _Atomic int first_device = -1;

@@ -101,10 +101,6 @@ struct sc_context {
 
 int sc_contexts_init(void); /* 0 or -ENOMEM */
 
-/* Returns true if the calling thread holds the lock of the contexts: for a signal handler, which
- * may have interrupted a call of the library's. Takes no lock. */
-bool sc_contexts_are_locked_here(void);
-
 /* Returns the record of the calling thread's current context, made at its first use. NULL: the
  * thread has none, or there is no memory. */
 struct sc_context *sc_contexts_current(void);

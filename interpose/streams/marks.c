@@ -6,6 +6,7 @@
 #include "common/brief_lock.h"
 #include "common/checks.h"
 #include "common/kernel.h"
+#include "common/mutex.h"
 #include "common/now.h"
 #include "common/own_pages.h"
 #include "common/points.h"
@@ -515,7 +516,7 @@ void sc_marks_add_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lo
  * marker stream, does, and takes the longer way. */
 static void add_mark_at_work(struct sc_stream_record *stream)
 {
-    pthread_mutex_lock(&stream->lock);
+    sc_mutex_lock(&stream->lock);
     bool adds = is_unmarked(stream) && thread_can_name(stream);
     if (adds && !stream->marks.spare_count)
         pop_known(stream);
@@ -524,17 +525,17 @@ static void add_mark_at_work(struct sc_stream_record *stream)
     else if (adds && !atomic_load_explicit(&stream->context->gone, memory_order_acquire) &&
              !sc_contexts_is_quiet(stream->context) && !sc_streams_is_captured(stream))
         record_mark_locked(stream);
-    pthread_mutex_unlock(&stream->lock);
+    sc_mutex_unlock(&stream->lock);
 }
 
 /* For walks over the streams of `context`: records a mark. Another thread may be ending a green
  * context of it (quiet), and must not find an event recorded there. */
 static void add_mark_unless_quiet(void *context, struct sc_stream_record *stream)
 {
-    pthread_mutex_lock(&stream->lock);
+    sc_mutex_lock(&stream->lock);
     if (stream->context == context || !sc_contexts_is_quiet(stream->context))
         sc_marks_add_locked(stream);
-    pthread_mutex_unlock(&stream->lock);
+    sc_mutex_unlock(&stream->lock);
 }
 
 void sc_marks_add_all(struct sc_context *context)
@@ -625,13 +626,13 @@ static bool may_await(const struct sc_stream_record *stream)
  * may have come before it. */
 static void wait_for_newest(struct sc_stream_record *stream, const struct sc_stream_record *before)
 {
-    pthread_mutex_lock(&stream->lock);
+    sc_mutex_lock(&stream->lock);
     struct sc_mark *mark = stream->marks.count ? newest_mark(&stream->marks) : NULL;
     bool waits = before->kind != SC_STREAM_LEGACY || !may_await(stream);
     if (mark && waits && !mark->leads && !is_unmarked(stream) &&
         !sc_contexts_is_quiet(stream->context))
         mark->leads = sc_real.cuStreamWaitEvent(before->handle, mark->event, 0) == CUDA_SUCCESS;
-    pthread_mutex_unlock(&stream->lock);
+    sc_mutex_unlock(&stream->lock);
 }
 
 void sc_marks_cover(struct sc_stream_record *stream)
@@ -774,7 +775,7 @@ static void count_taken_early(struct sc_stream_record *stream)
 void sc_marks_wait_for_itself(struct sc_stream_record *stream)
 {
     bool waits = false;
-    pthread_mutex_lock(&stream->lock);
+    sc_mutex_lock(&stream->lock);
     if (thread_can_name(stream) && !sc_contexts_is_quiet(stream->context) &&
         !sc_streams_is_capturing(stream) && sc_contexts_push(stream->context)) {
         struct sc_relaxed relaxed = sc_relaxed_begin();
@@ -788,7 +789,7 @@ void sc_marks_wait_for_itself(struct sc_stream_record *stream)
         sc_relaxed_end(&relaxed);
         sc_contexts_pop();
     }
-    pthread_mutex_unlock(&stream->lock);
+    sc_mutex_unlock(&stream->lock);
     sc_no_verdicts_add(sc_track_parts.no_verdicts, SC_NO_VERDICT_OPERATIONS,
                        SC_NO_VERDICT_TAKEN_EARLY, !waits);
 }
@@ -810,13 +811,13 @@ bool sc_marks_show_complete(const struct sc_ticket *ticket)
     struct sc_stream_record *stream = sc_streams_of_id(ticket->stream);
     if (!stream)
         return true;
-    pthread_mutex_lock(&stream->lock);
+    sc_mutex_lock(&stream->lock);
     if (stream->id == ticket->stream && !sc_contexts_is_quiet(stream->context)) { /* or recycled */
         if (!is_covered(stream, ticket->number))
             sc_marks_add_locked(stream);
         sc_marks_poll_locked(stream);
     }
-    pthread_mutex_unlock(&stream->lock);
+    sc_mutex_unlock(&stream->lock);
     return sc_track_is_complete(&sc_track, ticket);
 }
 
@@ -864,9 +865,9 @@ bool sc_marks_stand_close(const struct sc_ticket *ticket)
     struct sc_stream_record *stream = sc_streams_of_id(ticket->stream);
     if (!stream)
         return true;
-    pthread_mutex_lock(&stream->lock);
+    sc_mutex_lock(&stream->lock);
     bool close = stream->id != ticket->stream || stands_close_locked(stream, ticket);
-    pthread_mutex_unlock(&stream->lock);
+    sc_mutex_unlock(&stream->lock);
     return close;
 }
 
@@ -891,14 +892,14 @@ bool sc_marks_show_incomplete(const struct sc_ticket *ticket, uint64_t last)
     bool shown = false;
     if (!stream)
         return false;
-    pthread_mutex_lock(&stream->lock);
+    sc_mutex_lock(&stream->lock);
     if (stream->id == ticket->stream && !sc_contexts_is_quiet(stream->context)) {
         struct sc_relaxed relaxed = sc_relaxed_begin();
         struct sc_mark *mark = leading_mark(&stream->marks, ticket->number, last);
         shown = mark && sc_real.cuEventQuery(mark->event) == CUDA_ERROR_NOT_READY;
         sc_relaxed_end(&relaxed);
     }
-    pthread_mutex_unlock(&stream->lock);
+    sc_mutex_unlock(&stream->lock);
     return shown;
 }
 
@@ -929,13 +930,13 @@ static bool wait_for_mark(struct sc_stream_record *stream, struct sc_stream_reco
     bool ordered = false;
     if (sc_track_find_unseen_before(&sc_track, earlier->id, NULL).waits != 0)
         return false;
-    pthread_mutex_lock(&earlier->lock);
+    sc_mutex_lock(&earlier->lock);
     CUevent event = event_behind_locked(earlier, ticket);
     if (!event) /* complete operations have no mark left */
         ordered = sc_track_is_complete(&sc_track, ticket);
     else
         ordered = wait(context, stream->handle, event);
-    pthread_mutex_unlock(&earlier->lock);
+    sc_mutex_unlock(&earlier->lock);
     if (ordered && event) {
         sc_marks_note_wait(stream);
         sc_unfinished_written(stream);

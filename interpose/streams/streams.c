@@ -5,6 +5,7 @@
 #include "common/arena.h"
 #include "common/checks.h"
 #include "common/handles.h"
+#include "common/mutex.h"
 #include "common/own_pages.h"
 #include "common/points.h"
 #include "common/trace.h"
@@ -42,26 +43,6 @@ enum { POLLED_GONE = 2 }; /* so many of these are polled when a stream comes or 
 static __thread struct sc_stream_record *own_streams;
 
 static _Atomic uint32_t highest_id;
-
-/* Does the calling thread hold the lock? glibc's mutex notes its owner, so no lock is needed to
- * ask, and a signal handler may. */
-static bool is_held_here(const pthread_mutex_t *lock)
-{
-    return lock->__data.__owner == sc_thread_id();
-}
-
-/* Does the calling thread hold any lock of this module? Asked in assertions, and in a signal
- * handler, which would wait for its own thread. */
-bool sc_streams_are_locked_here(void)
-{
-    uint32_t count = atomic_load(&highest_id);
-    bool locked = is_held_here(&registry_lock);
-    for (uint32_t id = 1; !locked && id <= count; id++) {
-        struct sc_stream_record *stream = sc_streams_of_id(id);
-        locked = stream && is_held_here(&stream->lock);
-    }
-    return locked;
-}
 
 /* Notes whether the record's handle names this stream no more. */
 static void set_gone(struct sc_stream_record *stream, bool gone)
@@ -206,11 +187,11 @@ static void recycle_former_record_locked(uint32_t id) SC_REQUIRES(registry_lock)
         return;
     SC_ASSERT(former->id == id);
     unlink_locked(former);
-    if (pthread_mutex_trylock(&former->lock) != 0)
+    if (sc_mutex_trylock(&former->lock) != 0)
         return;
     sc_marks_drop(former);
     former->id = 0;
-    pthread_mutex_unlock(&former->lock);
+    sc_mutex_unlock(&former->lock);
     free_record_locked(former);
 }
 
@@ -281,10 +262,10 @@ static void put_or_recycle_locked(struct sc_stream_record *stream, bool spent)
  * has the lock, perhaps in a call that blocks: it is asked again at another time. */
 static bool are_marks_spent(struct sc_stream_record *stream)
 {
-    if (pthread_mutex_trylock(&stream->lock) != 0)
+    if (sc_mutex_trylock(&stream->lock) != 0)
         return false;
     bool spent = marks_are_spent_locked(stream);
-    pthread_mutex_unlock(&stream->lock);
+    sc_mutex_unlock(&stream->lock);
     return spent;
 }
 
@@ -295,12 +276,12 @@ static bool are_marks_spent(struct sc_stream_record *stream)
 static void poll_gone_stream(struct sc_stream_record *stream) SC_UNFOLLOWED
 {
     bool spent = are_marks_spent(stream);
-    pthread_mutex_lock(&registry_lock);
-    bool locked = spent && pthread_mutex_trylock(&stream->lock) == 0;
+    sc_mutex_lock(&registry_lock);
+    bool locked = spent && sc_mutex_trylock(&stream->lock) == 0;
     put_or_recycle_locked(stream, locked && !has_marks_locked(stream));
     if (locked)
-        pthread_mutex_unlock(&stream->lock);
-    pthread_mutex_unlock(&registry_lock);
+        sc_mutex_unlock(&stream->lock);
+    sc_mutex_unlock(&registry_lock);
 }
 
 /* Called when a stream comes or goes: checks POLLED_GONE destroyed streams, and frees the records
@@ -379,10 +360,10 @@ static struct sc_stream_record *pay_owed_wait(struct sc_stream_record *stream)
 /* Makes the record of a new context's legacy stream. */
 struct sc_stream_record *sc_streams_add_legacy(struct sc_context *context)
 {
-    pthread_mutex_lock(&registry_lock);
+    sc_mutex_lock(&registry_lock);
     struct sc_stream_record *stream =
         add_record_locked(CU_STREAM_LEGACY, SC_STREAM_LEGACY, context);
-    pthread_mutex_unlock(&registry_lock);
+    sc_mutex_unlock(&registry_lock);
     if (stream && context->primary)
         SC_TRACKED(sc_order_set_primary(track.order, stream->id, context->primary->legacy));
     return stream;
@@ -400,10 +381,10 @@ static struct sc_stream_record *find_per_thread(void)
         if (known->context == context)
             return pay_owed_wait(known);
     forget_dead_streams();
-    pthread_mutex_lock(&registry_lock);
+    sc_mutex_lock(&registry_lock);
     struct sc_stream_record *stream =
         add_record_locked(CU_STREAM_PER_THREAD, SC_STREAM_BLOCKING, context);
-    pthread_mutex_unlock(&registry_lock);
+    sc_mutex_unlock(&registry_lock);
     if (!stream)
         return NULL;
     stream->next_owned = own_streams;
@@ -429,14 +410,14 @@ static struct sc_stream_record *learn_stream(CUstream handle)
         return NULL;
     enum sc_stream_kind kind =
         flags & CU_STREAM_NON_BLOCKING ? SC_STREAM_NONBLOCKING : SC_STREAM_BLOCKING;
-    pthread_mutex_lock(&registry_lock);
+    sc_mutex_lock(&registry_lock);
     struct sc_stream_record *stream =
         sc_handle_pointer(sc_handles_get(&sc_streams_by_handle, (uintptr_t)handle));
     if (!stream)
         stream = add_record_locked(handle, kind, context);
     if (stream && sc_handles_put(&sc_streams_by_handle, (uintptr_t)handle, (uintptr_t)stream))
         stream = NULL;
-    pthread_mutex_unlock(&registry_lock);
+    sc_mutex_unlock(&registry_lock);
     poll_gone();
     return stream ? pay_owed_wait(stream) : NULL;
 }
@@ -507,18 +488,18 @@ struct sc_stream_record *sc_streams_destroying(CUstream handle)
 {
     if (!handle)
         return NULL;
-    pthread_mutex_lock(&registry_lock);
+    sc_mutex_lock(&registry_lock);
     struct sc_stream_record *stream =
         sc_handle_pointer(sc_handles_remove(&sc_streams_by_handle, (uintptr_t)handle));
-    pthread_mutex_unlock(&registry_lock);
+    sc_mutex_unlock(&registry_lock);
     if (!stream)
         return NULL;
-    pthread_mutex_lock(&stream->lock);
+    sc_mutex_lock(&stream->lock);
     sc_marks_add_locked(stream);
     if (sc_captures_are_repaired())
         sc_marks_outlive_locked(stream);
     stream->gone = true;
-    pthread_mutex_unlock(&stream->lock);
+    sc_mutex_unlock(&stream->lock);
     return stream;
 }
 

@@ -164,11 +164,6 @@ struct sc_stream_record *sc_streams_find_captured(CUstream handle, bool per_thre
  * work is done, or there never was one. Lock-free. */
 struct sc_stream_record *sc_streams_of_id(uint32_t id);
 
-/* Returns true if the calling thread holds the lock of a stream or of the registry. For a signal
- * handler, which may have interrupted a call of the library's. Takes no lock; walks over all
- * streams. */
-bool sc_streams_are_locked_here(void);
-
 /* Returns the record of a stream that has one and is not destroyed, or NULL. Takes no lock, and
  * makes no call. */
 struct sc_stream_record *sc_streams_find_known(CUstream handle);

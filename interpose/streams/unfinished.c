@@ -1,5 +1,6 @@
 #include "interpose/streams/unfinished.h"
 
+#include "common/mutex.h"
 #include "common/points.h"
 #include "common/ticks.h"
 #include "interpose/base/compiler.h"
@@ -239,9 +240,9 @@ uint64_t sc_unfinished_legacy_ticks(struct sc_context *context)
 static void note_context_wait(void *unused, struct sc_stream_record *stream)
 {
     (void)unused;
-    pthread_mutex_lock(&stream->lock);
+    sc_mutex_lock(&stream->lock);
     sc_unfinished_join(stream);
-    pthread_mutex_unlock(&stream->lock);
+    sc_mutex_unlock(&stream->lock);
 }
 
 /* Called before all streams of a context are told to wait for an event, those still to come

@@ -599,16 +599,6 @@ void sc_reaper_sleep(uint32_t round, uint64_t until_ns)
     yield();
 }
 
-bool sc_streams_are_locked_here(void)
-{
-    return false;
-}
-
-bool sc_contexts_are_locked_here(void)
-{
-    return false;
-}
-
 bool sc_reaper_has_stopped(void)
 {
     return false;

@@ -22,9 +22,9 @@ struct sc_hazard_event {
     uint64_t time_ns;                      /* CLOCK_MONOTONIC */
     uint32_t stack;                        /* an id of track/stacks.h, 0 for none */
     const char *runtime_api; /* the runtime function that made the call; NULL: none, or unknown */
-    /* The call has ended only the registration. Nodes that were added while the memory was pageable
-     * are valid still. Memory that is registered at the same place later is valid again, as it is
-     * where a detached segment is attached again. */
+    /* The call has ended only the registration, so nodes that were added while the memory was
+     * pageable are valid still. Or it has unmapped the memory, or detached a segment, and nodes are
+     * valid again once the program maps something at the same place. */
     bool unregistered, detached;
 };
 

@@ -54,12 +54,13 @@ void sc_graphs_drop_former(struct sc_graphs *graphs, const struct sc_graph_use *
     sc_graphs_drop_use(graphs, sc_graphs_at(graphs, search.graph), search.use);
 }
 
-/* Freed memory, whose uses are marked as freed by the call `by`; NULL: memory that is registered
- * again, so that they are no longer freed. */
+/* Memory whose uses are marked as freed by the call `by`; NULL: memory that exists again, so that
+ * they are no longer freed. */
 struct freed {
     struct sc_graphs *graphs;
     uintptr_t address, end;
     const struct sc_hazard_event *by;
+    bool is_registered; /* without `by`: it is registered again, else mapped again */
 };
 
 /* Does the use (of a piece of memory by a node) overlap the memory in question? The interval that
@@ -82,7 +83,7 @@ bool sc_graphs_name_memory(struct sc_graphs *graphs, uintptr_t address, size_t s
                            bool unregistered)
 {
     size_t hull_bytes = size_bytes ? size_bytes : 1;
-    const struct freed interval_asked = {graphs, address, address + hull_bytes, NULL};
+    const struct freed interval_asked = {graphs, address, address + hull_bytes, NULL, false};
     EACH_INTERVAL(walk, graphs, address, hull_bytes)
     {
         const struct sc_graph_interval *interval = sc_graphs_interval_at(graphs, walk.id);
@@ -95,15 +96,23 @@ bool sc_graphs_name_memory(struct sc_graphs *graphs, uintptr_t address, size_t s
     return false;
 }
 
+/* Is a use (of a piece of memory by a node) that is marked as freed valid again? In memory that was
+ * unmapped, once something is mapped there. In memory that was unregistered, once that is
+ * registered: but a copy stays bound to the registration that has ended (docs/driver.md, Q28). */
+static bool is_valid_again(const struct freed *freed, const struct sc_graph_use *use)
+{
+    const struct sc_hazard_event *by = &sc_graphs_extra(freed->graphs, use)->freed_by;
+    bool is_copy = use->direction == SC_H2D || use->direction == SC_D2H;
+    return freed->is_registered ? by->unregistered && !is_copy : by->detached;
+}
+
 /* Marks the use (of a piece of memory by a node) as freed by the call `by`, which a later launch
- * reports. The first free stays. Without `by` the memory was registered again: the use is valid
- * again if its memory was only unregistered, as the bytes are the same. */
+ * reports. The first free stays. Without `by` the memory exists again. */
 static void mark_freed(const struct freed *freed, struct sc_graph *graph, struct sc_graph_use *use)
 {
     struct sc_graph_extra *extra = NULL;
     if (!freed->by) {
-        const struct sc_hazard_event *by = &sc_graphs_extra(freed->graphs, use)->freed_by;
-        bool is_back = use->freed && (by->unregistered || by->detached);
+        bool is_back = use->freed && is_valid_again(freed, use);
         graph->freed_count -= is_back;
         use->freed &= !is_back;
     } else if (!use->freed && (use->range || !freed->by->unregistered) &&
@@ -133,7 +142,14 @@ static void mark_uses_freed(const struct freed *freed)
 void sc_graphs_note_registered(struct sc_graphs *graphs, uintptr_t address, size_t size_bytes)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
-    mark_uses_freed(&(struct freed){graphs, address, address + size_bytes, NULL});
+    mark_uses_freed(&(struct freed){graphs, address, address + size_bytes, NULL, true});
+}
+
+/* The program has mapped memory at a place of its choice, so graphs may use that again. */
+void sc_graphs_note_mapped(struct sc_graphs *graphs, uintptr_t address, size_t size_bytes)
+{
+    SC_ASSERT_GUARDED(&graphs->pool);
+    mark_uses_freed(&(struct freed){graphs, address, address + size_bytes, NULL, false});
 }
 
 /* The call `by` has freed the memory: launches that use it from now on are reported. Frees without
@@ -142,5 +158,6 @@ void sc_graphs_note_freed(struct sc_graphs *graphs, uintptr_t address, size_t si
                           const struct sc_hazard_event *by)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
-    mark_uses_freed(&(struct freed){graphs, address, address + (size_bytes ? size_bytes : 1), by});
+    mark_uses_freed(
+        &(struct freed){graphs, address, address + (size_bytes ? size_bytes : 1), by, false});
 }

@@ -38,9 +38,14 @@ void sc_graphs_note_launch_signal(struct sc_graphs *graphs, uintptr_t handle);
 bool sc_graphs_name_memory(struct sc_graphs *graphs, uintptr_t address, size_t size_bytes,
                            bool unregistered);
 
-/* Notes that the program has registered the interval again: uses there that count as freed only
- * because the memory was unregistered are valid again. */
+/* Notes that the program has registered the interval again: memsets there that count as freed only
+ * because the memory was unregistered are valid again. Copies are not: they stay bound to the
+ * registration that has ended (docs/driver.md, Q28). */
 void sc_graphs_note_registered(struct sc_graphs *graphs, uintptr_t address, size_t size_bytes);
+
+/* Notes that the program has mapped the interval at a place of its choice: uses there that count as
+ * freed because the memory was unmapped are valid again. */
+void sc_graphs_note_mapped(struct sc_graphs *graphs, uintptr_t address, size_t size_bytes);
 
 /* Notes that the call `by` has freed the interval: all graphs' uses of it count as freed from now
  * on. */

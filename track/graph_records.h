@@ -109,9 +109,9 @@ struct sc_graph {
      * times hash links are made */
     uint32_t scans;
     uint32_t first_interval;
-    /* index of the use (of a piece of memory by a node) that was found last: the next search begins
-     * behind it */
-    uint32_t last_found;
+    /* where the next search for a use (of a piece of memory by a node) begins: behind the one that
+     * was found last */
+    uint32_t next_found;
     uint32_t freed_count;   /* uses by nodes of memory that the program has freed */
     uint32_t stack_count;   /* uses of a stack by nodes */
     uint32_t waiting_count; /* targets of copies that a launch waits for */

@@ -618,13 +618,12 @@ const struct sc_graph_use *sc_graphs_same_use(struct sc_graphs *graphs, uintptr_
     SC_ASSERT_GUARDED(&graphs->pool);
     struct sc_graph *graph = sc_graphs_find_or_empty(graphs, handle);
     const struct sc_graph_uses *uses = &graph->uses;
-    uint32_t start = graph->last_found;
-    for (uint32_t i = 1; i <= uses->count; i++) {
-        uint32_t at = (start + i) % uses->count;
-        const struct sc_graph_use *known = &uses->list[at];
-        graph->last_found = at;
-        if (sc_graph_uses_alike(known, use))
-            return known;
+    for (uint32_t i = 0; i < uses->count; i++) {
+        uint32_t at = (graph->next_found + i) % uses->count;
+        if (sc_graph_uses_alike(&uses->list[at], use)) {
+            graph->next_found = at + 1;
+            return &uses->list[at];
+        }
     }
     return NULL;
 }

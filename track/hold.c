@@ -283,18 +283,19 @@ void sc_holds_put_back(struct sc_holds *holds, uint32_t hold)
     sc_holds_at(holds, hold)->releasing = false;
 }
 
-/* The program registers memory again whose registration is kept: the registration is its own again.
- */
-bool sc_holds_take_back(struct sc_holds *holds, uintptr_t address, size_t size_bytes,
-                        uint32_t context)
+/* A registration that is kept for a graph has to end now, since the program goes on to use the
+ * memory. The caller is the only one to get the hold (`releasing`). */
+uint32_t sc_holds_take_unregistered(struct sc_holds *holds, uintptr_t address, size_t size_bytes)
 {
-    const uint32_t id =
-        sc_holds_find(holds, address, size_bytes, SC_HOLDS_UNREGISTERED | SC_HOLDS_STARTING);
-    const struct sc_hold *hold = sc_holds_at(holds, id);
-    if (!id || hold->releasing || bytes_of(hold) != size_bytes || hold->context != context)
-        return false;
-    sc_holds_end(holds, id);
-    return true;
+    SC_ASSERT_GUARDED(&holds->pool);
+    SC_GRID_EACH (walk, &holds->grid, address, size_bytes ? size_bytes : 1) {
+        struct sc_hold *hold = sc_holds_at(holds, walk.id);
+        if (hold->kind == SC_HOLD_UNREGISTER && !hold->releasing) {
+            hold->releasing = true;
+            return walk.id;
+        }
+    }
+    return 0;
 }
 
 /* Does the hold (memory kept after a free) exist still? Its id may be another hold's by now, but

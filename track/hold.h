@@ -72,10 +72,9 @@ bool sc_holds_is_alive(struct sc_holds *holds, uint32_t hold, uint64_t age);
  * (`age`), or sc_holds_take_ready has returned the hold. */
 void sc_holds_give_up(struct sc_holds *holds, uint32_t hold, uint64_t age);
 
-/* Ends the context's hold of kind SC_HOLD_UNREGISTER on just this memory, which the program
- * registers again. Returns false if there is none, or it is about to end. */
-bool sc_holds_take_back(struct sc_holds *holds, uintptr_t address, size_t size_bytes,
-                        uint32_t context);
+/* Returns a hold of kind SC_HOLD_UNREGISTER that overlaps the interval and is not being released
+ * yet, whatever it waits for, or 0. It is marked as being released. */
+uint32_t sc_holds_take_unregistered(struct sc_holds *holds, uintptr_t address, size_t size_bytes);
 
 /* Makes holds on the interval (memory kept after a free) no longer wait until no graph uses it,
  * since the memory is about to become something else. */

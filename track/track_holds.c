@@ -115,16 +115,12 @@ static void drop_ops(struct sc_track *track, const struct sc_deallocation *reque
     } while (count == DROPPED_AT_ONCE);
 }
 
-/* The driver hands out this memory: what is in flight there was a former owner's, and is forgotten.
- * Memory that is registered again (`again`) is valid for graphs that use it. */
-void sc_track_note_allocated(struct sc_track *track, uintptr_t address, size_t size_bytes,
-                             bool again)
+/* The memory is handed out: what is in flight there was a former owner's, and is forgotten. */
+void sc_track_note_allocated(struct sc_track *track, uintptr_t address, size_t size_bytes)
 {
     const struct sc_deallocation all = {.address = address, .size_bytes = size_bytes};
     lock(track);
     drop_ops(track, &all, /*complete_only*/ false);
-    if (again)
-        sc_graphs_note_registered(&track->graphs, address, size_bytes);
     publish_watch(track);
     unlock(track);
 }
@@ -210,23 +206,43 @@ static void drop_complete_ops(struct sc_track *track, const struct sc_release *r
         drop_ops(track, &all, /*complete_only*/ true);
 }
 
-/* Hands out the oldest hold whose memory can go back, as a copy, since its record may change when
- * the lock is released. */
+/* Returns a copy of the hold (memory kept after a free), which was taken to be released: its record
+ * may change when the lock is released. 0: nothing was taken. */
+static struct sc_release describe_release(struct sc_track *track, uint32_t id)
+{
+    const struct sc_hold *hold = sc_holds_at(&track->holds, id);
+    if (!id)
+        return (struct sc_release){0};
+    return (struct sc_release){
+        .hold = id,
+        .kind = hold->kind,
+        .address = atomic_load_explicit(&hold->node.address, memory_order_relaxed),
+        .size_bytes = atomic_load_explicit(&hold->node.size_bytes, memory_order_relaxed),
+        .context = hold->context,
+        .since_ns = hold->since_ns,
+        .age = hold->age,
+    };
+}
+
+/* Hands out the oldest hold whose memory can go back. */
 struct sc_release sc_track_take_ready(struct sc_track *track, uint64_t after_age)
 {
-    struct sc_release release = {0};
     lock(track);
-    release.hold = sc_holds_take_ready(&track->holds, after_age);
-    if (release.hold) {
-        const struct sc_hold *hold = sc_holds_at(&track->holds, release.hold);
-        release.kind = hold->kind;
-        release.address = atomic_load_explicit(&hold->node.address, memory_order_relaxed);
-        release.size_bytes = atomic_load_explicit(&hold->node.size_bytes, memory_order_relaxed);
-        release.context = hold->context;
-        release.since_ns = hold->since_ns;
-        release.age = hold->age;
+    const struct sc_release release =
+        describe_release(track, sc_holds_take_ready(&track->holds, after_age));
+    if (release.hold)
         drop_complete_ops(track, &release);
-    }
+    unlock(track);
+    return release;
+}
+
+/* Hands out a hold that keeps a registration. */
+struct sc_release sc_track_take_unregistered(struct sc_track *track, uintptr_t address,
+                                             size_t size_bytes)
+{
+    lock(track);
+    const struct sc_release release = describe_release(
+        track, sc_holds_take_unregistered(&track->holds, address, size_bytes));
     unlock(track);
     return release;
 }

@@ -106,6 +106,12 @@ struct sc_release {
 struct sc_release sc_track_take_ready(struct sc_track *track, uint64_t after_age)
     SC_EXCLUDES(*track);
 
+/* Takes a hold of kind SC_HOLD_UNREGISTER that overlaps the interval, whatever it waits for; `hold`
+ * is 0 if there is none, or another thread has taken it. The caller ends the registration and
+ * removes the hold. */
+struct sc_release sc_track_take_unregistered(struct sc_track *track, uintptr_t address,
+                                             size_t size_bytes) SC_EXCLUDES(*track);
+
 /* Returns true if a hold (memory kept after a free) that the mask (enum sc_hold_mask) selects
  * overlaps the interval. Lock-free if none is near. */
 bool sc_track_is_held(struct sc_track *track, uintptr_t address, size_t size_bytes, unsigned mask)

@@ -40,10 +40,9 @@ struct sc_range_info {
 /* Notes that the driver hands out memory at these addresses, before it is added as a range (host
  * memory known to the driver). Operations that are still in flight there are dropped: they were of
  * a former owner, as when a context that ends on another thread has freed its memory before the
- * library notices. `again`: memory that was unregistered is registered again, so graphs' uses of it
- * are valid again. */
-void sc_track_note_allocated(struct sc_track *track, uintptr_t address, size_t size_bytes,
-                             bool again) SC_EXCLUDES(*track);
+ * library notices. */
+void sc_track_note_allocated(struct sc_track *track, uintptr_t address, size_t size_bytes)
+    SC_EXCLUDES(*track);
 
 void sc_track_add_range(struct sc_track *track, uintptr_t address, size_t size_bytes,
                         enum sc_buffer_kind kind, uint32_t context, uint32_t origin)

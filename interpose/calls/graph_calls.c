@@ -75,6 +75,7 @@ CUresult cuGraphAddNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dep
 {
     SC_WRAPPER(cuGraphAddNode);
     CUgraph child = sc_node_uses_child_of(params);
+    sc_node_uses_begin_node(params);
     CUresult result = real(node, graph, dependencies, count, params);
     return end_add_node(call, result, node, graph, params, child);
 }
@@ -87,6 +88,7 @@ SC_VERSIONS(cuGraphAddNode_v2, cuGraphAddNode_v3,
             (node, graph, dependencies, edges, count, params))
 {
     CUgraph child = sc_node_uses_child_of(params);
+    sc_node_uses_begin_node(params);
     CUresult result = real(node, graph, dependencies, edges, count, params);
     return end_add_node(call, result, node, graph, params, child);
 }
@@ -128,11 +130,17 @@ CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode node, const CUDA_KERNEL_NODE_
 #define NODE_ANY(params) sc_node_uses_note_node(&by, node, params, NULL)
 #define NODE_CHILD(child) ((void)node, sc_node_uses_note_all(by.graph, child))
 #define NODE_KERNEL ((void)by, (void)node)
+#define BEGIN_COPY(params) sc_node_uses_begin_copy(params)
+#define BEGIN_FILL(params) sc_node_uses_begin_memset(params)
+#define BEGIN_ANY(params) sc_node_uses_begin_node(params)
+#define BEGIN_CHILD(child) ((void)0)
+#define BEGIN_KERNEL ((void)0)
 
 #define SC_ADDS_NODE(name, suffix, version, replay, arguments, does)                               \
     CUresult name##suffix SC_PARAMETERS(name##suffix, arguments)                                   \
     {                                                                                              \
         SC_WRAPPER(name##suffix);                                                                  \
+        BEGIN_##does;                                                                              \
         CUresult result = real arguments;                                                          \
         if (result == CUDA_SUCCESS && sc_active()) {                                               \
             const struct sc_graph_call by = sc_graph_call((uintptr_t)hGraph, call);                \
@@ -147,6 +155,7 @@ CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode node, const CUDA_KERNEL_NODE_
     {                                                                                              \
         SC_WRAPPER(name##suffix);                                                                  \
         const struct sc_former former = sc_orphan_nodes_describe(hNode);                           \
+        BEGIN_##does;                                                                              \
         CUresult result = real arguments;                                                          \
         if (result == CUDA_SUCCESS && sc_active()) {                                               \
             const uintptr_t node = (uintptr_t)hNode;                                               \

@@ -195,6 +195,7 @@ CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node,
                                         const CUDA_MEMCPY3D *copy, CUcontext context)
 {
     SC_WRAPPER(cuGraphExecMemcpyNodeSetParams);
+    sc_node_uses_begin_copy(copy);
     CUresult result = real(exec, node, copy, context);
     if (result != CUDA_SUCCESS || !sc_active())
         return result;
@@ -206,6 +207,9 @@ CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node,
 }
 
 #define NODE_FILL(params) sc_node_uses_note_memset(&change.by, change.node, params)
+#define BEGIN_FILL(params) sc_node_uses_begin_memset(params)
+#define BEGIN_RECORD(event) ((void)0)
+#define BEGIN_WAIT(event) ((void)0)
 #define NODE_RECORD(event) sc_exec_uses_note_event(&change.by, change.node, event, false)
 #define NODE_WAIT(event) sc_exec_uses_note_event(&change.by, change.node, event, true)
 
@@ -213,6 +217,7 @@ CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node,
     CUresult name##suffix SC_PARAMETERS(name##suffix, arguments)                                   \
     {                                                                                              \
         SC_WRAPPER(name##suffix);                                                                  \
+        BEGIN_##does;                                                                              \
         CUresult result = real arguments;                                                          \
         if (result != CUDA_SUCCESS || !sc_active())                                                \
             return result;                                                                         \
@@ -351,6 +356,7 @@ CUresult cuGraphExecNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraphNod
     CUgraphNodeParams given;
     CUgraph child = begin_child_change(exec, params);
     struct sc_watched_node *host = begin_host(exec, node, params, &given);
+    sc_node_uses_begin_node(params);
     CUresult result = real(exec, node, host ? &given : params);
     if (is_host_node(params))
         sc_host_nodes_end_change(exec, node, host, result);

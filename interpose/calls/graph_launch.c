@@ -406,24 +406,6 @@ static __attribute__((noinline)) void begin_launch(struct launch *launch, CUgrap
     begin_call(launch);
 }
 
-/* Were nodes added for memory that the program had unregistered, and the driver not? The driver
- * reads and writes such memory when the nodes run. The program counts on what launches do with
- * pageable memory: they read it, or wait until it is written, before they return. A device that
- * uses pageable memory itself does so later, too. */
-static bool names_kept(const struct launch *launch)
-{
-    struct sc_graph_use use;
-    struct sc_graph_extra extra;
-    if (sc_likely(!sc_copy_sides_any_was_kept()) || !launch->uses.graph ||
-        launch->uses.stream->context->reads_pageable)
-        return false;
-    for (uint32_t i = 0;
-         SC_TRACKED(sc_graphs_get_use(track.graphs, launch->uses.exec, i, &use, &extra)); i++)
-        if (use.kind == SC_REGISTERED && !use.range && !use.disabled && !use.freed)
-            return true;
-    return false;
-}
-
 /* Called behind a launch that has waited for its stream: the host knows the stream's work to be
  * done. */
 static void end_wait_for_stream(const struct launch *launch, CUstream stream)
@@ -544,9 +526,7 @@ static __attribute__((noinline)) CUresult end_launch(struct launch *launch, CUgr
         SC_TRACKED(sc_unseen_end(track.order, &launch->waits_from));
     if (launch->uses.graph && launch->uses.graph->stack_count)
         copy_results_to_stacks(launch);
-    if (names_kept(launch))
-        sc_sync_behind(launch->uses.call, launch->uses.stream);
-    else if (blocks_host(launch))
+    if (blocks_host(launch))
         end_wait_for_stream(launch, stream);
     return result;
 }

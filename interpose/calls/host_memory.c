@@ -90,7 +90,7 @@ static void add_range(const void *address, size_t size_bytes, enum sc_buffer_kin
     sc_memory_given(call, &memory);
     struct sc_context *context = sc_active() ? sc_contexts_of_memory() : NULL;
     if (context && address && kind != SC_REGISTERED) {
-        sc_track_note_allocated(&sc_track, (uintptr_t)address, size_bytes, false);
+        sc_track_note_allocated(&sc_track, (uintptr_t)address, size_bytes);
         sc_guard_apply(SC_GUARD_ALL);
     }
     if (context && address) {
@@ -370,11 +370,7 @@ static void settle_held(const void *address, size_t bytes)
     sc_guard_unprotect(address, bytes); /* the driver could not pin protected pages */
     if (sc_active() && sc_track_is_held(&sc_track, (uintptr_t)address, bytes, SC_HOLDS_REAPERS))
         sc_reaper_await_no_hold((uintptr_t)address, bytes, "cuMemHostRegister");
-    if (sc_active() &&
-        sc_track_is_held(&sc_track, (uintptr_t)address, bytes, SC_HOLDS_UNREGISTERED)) {
-        SC_TRACKED(sc_holds_forget_graphs(track.holds, (uintptr_t)address, bytes));
-        sc_reaper_give_back_pinned(sc_contexts_of_memory());
-    }
+    sc_reaper_end_registrations((uintptr_t)address, bytes);
 }
 
 /* Called before the program registers memory: has the library let go of it (settle_held). Returns
@@ -386,27 +382,11 @@ static bool settle_and_may_register(const void *address, size_t bytes)
     return !sc_pinned_overlaps((uintptr_t)address, bytes);
 }
 
-/* Gives the program a registration back that is kept for a graph. A new one would not do for nodes
- * that were captured before it (docs/driver.md, Q28). While a stream captures the driver might
- * refuse the call; and a registration of another kind has to be made anew. */
-static bool take_back_kept(const void *address, size_t bytes, unsigned flags)
-{
-    const unsigned other_kinds = CU_MEMHOSTREGISTER_IOMEMORY | CU_MEMHOSTREGISTER_READ_ONLY;
-    const struct sc_context *context = NULL;
-    return sc_track_has_any(&sc_track, SC_HAS_HOLDS) && sc_active() && !(flags & other_kinds) &&
-           !sc_captures_any_open() && (context = sc_contexts_of_memory()) &&
-           SC_TRACKED(sc_holds_take_back(track.holds, (uintptr_t)address, bytes, context->legacy));
-}
-
 /* Registers memory of the program. A refusal for want of memory may be the library's fault, so the
  * call is tried again. */
 SC_VERSIONS(cuMemHostRegister, cuMemHostRegister_v2, (void *address, size_t bytes, unsigned flags),
             (address, bytes, flags))
 {
-    if (take_back_kept(address, bytes, flags)) {
-        sc_host_memory_note_registered(address, bytes, flags, call);
-        return CUDA_SUCCESS;
-    }
     if (!settle_and_may_register(address, bytes))
         return CUDA_ERROR_INVALID_VALUE;
     struct sc_host_memory_room room = sc_host_memory_room();
@@ -506,16 +486,15 @@ static CUresult failure_of_work(CUresult result)
 }
 
 /* Waits for the context, as the driver's cuMemFreeHost does, since programs rely on that. Called if
- * the free is not made although nothing is in flight, since a graph uses the memory. By
- * cuCtxSynchronize, unless that would break a capture, or leave out the primary context because a
- * green one is current: then by unregistering a page. Returns the error of earlier work. */
+ * the free is not made although nothing is in flight, since a graph uses the memory. A capture that
+ * another thread begins meanwhile is not broken. Returns the error of earlier work. */
 static CUresult wait_as_the_driver_does(const struct sc_call *call)
 {
-    if (!sc_captures_any_open() && sc_contexts_of_memory() == sc_contexts_current())
-        return sc_wrap_check_answer(call, failure_of_work(sc_sync_context(call)));
     struct sc_sync sync;
     sc_sync_begin_free(&sync, call);
-    return sc_wrap_check_answer(call, failure_of_work(sc_sync_end(&sync, wait_by_unregistering())));
+    CUresult result = failure_of_work(sc_sync_end(&sync, wait_by_unregistering()));
+    sc_reaper_give_back_pinned(sync.context);
+    return sc_wrap_check_answer(call, result);
 }
 
 /* Notes in the ledger that the library keeps memory which the program has freed (a hold). The
@@ -598,13 +577,15 @@ static struct sc_range_info range_of(const struct giving_back *giving)
 }
 
 /* Decides, before a free, whether the library may keep the memory (hold it). Not if the memory is
- * not known, or if a capture makes the driver refuse the call: then only reports what is in flight
- * there, since the program's mistake is the same. */
+ * not known, or if the driver will refuse the call: without a current context, or because of a
+ * capture. Then what is in flight there is only reported, since the program's mistake is the
+ * same. */
 static bool may_hold_or_report(const struct giving_back *giving, const struct sc_range_info *range,
                                enum sc_hazard_code code)
 {
     SC_DEALLOCATION taken = {.address = range->address, .size_bytes = range->size_bytes};
-    if (!range->range || !sc_permit_is_refused(&giving->permit))
+    bool is_refused = !sc_contexts_of_memory() || sc_permit_is_refused(&giving->permit);
+    if (!range->range || !is_refused)
         return range->range;
     SC_TRACKED(
         sc_inflight_find_in(track.inflight, range->address, range->size_bytes, &taken.found));

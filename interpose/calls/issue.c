@@ -30,6 +30,7 @@
 #include "interpose/reaper/edges.h"
 #include "interpose/reaper/excuses.h"
 #include "interpose/reaper/hazards.h"
+#include "interpose/reaper/reaper.h"
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/marks.h"
 #include "interpose/streams/streams.h"
@@ -76,7 +77,6 @@ SC_INLINED_HERE void sc_issue_begin_uncaptured(struct sc_issue *issue, const str
     issue->joins_stream = false;
     issue->lands_late = false;
     issue->keeps_source = false;
-    issue->waits_after = false;
     issue->is_empty = false;
     issue->is_complete = false;
     issue->is_judged = false;
@@ -212,8 +212,6 @@ void sc_issue_add_pageable(struct sc_issue *issue, enum sc_direction direction,
     if (!sc_issue_is_on(issue))
         return;
     enum sc_buffer_kind kind = issue->stream ? kind_of_pageable(shape) : SC_PAGEABLE;
-    if (issue->graph && sc_copy_sides_are_kept(shape->address, sc_shape_hull_bytes(shape)))
-        kind = SC_REGISTERED; /* to the driver it is, for as long as the node lasts */
     bool stable = issue->stream && (is_there || sc_unfinished_spares_pageable(issue->stream));
     add_op(issue, direction, shape, &(struct sc_range_info){.kind = kind}, stable);
 }
@@ -241,8 +239,7 @@ static bool works_in_place(const struct sc_issue *issue)
 /* Adds host memory as an operation if the driver uses it after the call (`when`), else as a touch:
  * as memory that the call itself reads or writes. `range->range` is 0 if the memory is pageable, or
  * if another thread has just unregistered it. Pageable memory is used after the call only if the
- * device works with it directly, or by a node, of which the launch decides. If only the driver
- * still takes it for registered, the wrapper waits for the device behind the call. */
+ * device works with it directly, or by a node, of which the launch decides. */
 static __attribute__((noinline)) void
 add_use_by_time(struct sc_issue *issue, enum sc_direction direction, const struct sc_shape *shape,
                 const struct sc_range_info *range, enum sc_copy_time when)
@@ -251,9 +248,6 @@ add_use_by_time(struct sc_issue *issue, enum sc_direction direction, const struc
         add_op_on_range(issue, direction, shape, range);
         return;
     }
-    if (!range->range && issue->stream && !works_in_place(issue) &&
-        sc_copy_sides_are_kept(shape->address, sc_shape_hull_bytes(shape)))
-        issue->waits_after = true;
     if (when != SC_IN_CALL && (issue->graph || works_in_place(issue)))
         sc_issue_add_pageable(issue, direction, shape, /*is_there=*/false);
     else if (direction == SC_H2D || direction == SC_D2H)
@@ -303,11 +297,14 @@ SC_INLINED void add_lone_range(struct sc_issue *issue, enum sc_direction directi
     if (issue->is_empty)
         return;
     const struct sc_range_info range = sc_track_find_range(&sc_track, shape->address);
-    if (sc_likely(range.range && sc_copy_manner_is_late_beside_device(range.kind)))
+    if (sc_likely(range.range && sc_copy_manner_is_late_beside_device(range.kind))) {
         add_op_on_range(issue, direction, shape, &range);
-    else
-        add_use_by_time(issue, direction, shape, &range,
-                        time_of_lone_range(issue, direction, hull_bytes));
+        return;
+    }
+    if (!issue->by_graph)
+        sc_reaper_end_registrations(shape->address, hull_bytes);
+    add_use_by_time(issue, direction, shape, &range,
+                    time_of_lone_range(issue, direction, hull_bytes));
 }
 
 /* Adds the only host memory of an operation, in rows, unless nothing is to be noted of the
@@ -1076,8 +1073,6 @@ static __attribute__((noinline)) void end_blocking_call(struct sc_issue *issue, 
  */
 CUresult sc_issue_end(struct sc_issue *issue, CUresult result)
 {
-    if (sc_unlikely(issue->waits_after) && result == CUDA_SUCCESS)
-        sc_sync_behind(issue->call, issue->stream);
     if (!issue->stream && (!issue->graph || result != CUDA_SUCCESS))
         return result;
     SC_KEEP_ERRNO();

@@ -76,10 +76,6 @@ struct sc_issue {
     uint8_t host_count;
     /* how many of `host` the driver uses after the call: each becomes an operation */
     uint8_t op_count;
-    /* after the call the wrapper waits for the operation, as the driver does for pageable memory:
-     * the program has unregistered the memory, but the library has deferred that
-     * (sc_copy_sides_are_kept) */
-    bool waits_after;
     /* the call returns only when the stream's earlier work, and its own, is done */
     bool joins_stream;
     /* with joins_stream: the earlier work is done then, but the target is not written yet */

@@ -73,15 +73,14 @@ static void begin_run(struct sc_issue *issue, const struct sc_launch_uses *launc
     size_t hull_bytes = sc_shape_hull_bytes(&run->shape);
     const struct sc_shape hull = {run->shape.address, hull_bytes, hull_bytes, 1};
     sc_issue_begin_uncaptured(issue, launch->call, launch->stream);
+    uint8_t unjudged = may_be_reused(run) ? SC_UNSURE_UNJUDGED : 0;
+    sc_issue_set_graph(issue, run->unsure | unjudged, launch->ticks);
     if (run->freed)
         sc_issue_add_pageable(issue, run->direction, &hull, /*is_there=*/false);
     else
         begin_known_run(issue, run);
     issue->joins_stream = false;
-    issue->waits_after = false;
     issue->is_judged = launch->awaits_events; /* it will stand behind a wait */
-    uint8_t unjudged = may_be_reused(run) ? SC_UNSURE_UNJUDGED : 0;
-    sc_issue_set_graph(issue, run->unsure | unjudged, launch->ticks);
     issue->place = launch->place;
 }
 

@@ -263,45 +263,16 @@ SC_HOT_PAIR(cuStreamQuery, _ptsz, (CUstream stream), (stream))
     return sc_detour_end(&detour, sc_sync_end(&sync, result));
 }
 
-/* Polls, since the driver's own wait has no limit. The last query notes what is done. */
-void sc_sync_behind(const struct sc_call *call, const struct sc_stream_record *stream)
-{
-    const struct sc_call as_named = {call->api, call->site, false};
-    const struct timespec pause = {.tv_nsec = 20 * 1000};
-    const uint64_t until_ns = sc_now_ns() + sc_options.stall_limit_ns;
-    while (cuStreamQuery_body(&as_named, sc_real.cuStreamQuery, stream->handle) ==
-           CUDA_ERROR_NOT_READY) {
-        if (sc_now_ns() >= until_ns) {
-            sc_edges_warn_timeout(call->api, "its stream's work");
-            return;
-        }
-        sc_kernel_call(SYS_nanosleep, &pause, NULL);
-    }
-}
-
-/* Waits for the calling thread's context by `real`, and notes that its work is done. Pinned memory
- * that the program has freed and the library still holds for such work is freed at once. */
-static CUresult wait_for_context(const struct sc_call *call,
-                                 __typeof__(sc_real.cuCtxSynchronize) real)
+/* Waits for the current context, and notes that its work is done. Pinned memory that the program
+ * has freed and the library still holds for such work is freed at once. */
+CUresult cuCtxSynchronize(void)
 {
     struct sc_sync sync;
+    SC_WRAPPER(cuCtxSynchronize);
     sc_sync_begin_context(&sync, call, NULL);
     CUresult result = sc_sync_end(&sync, SC_PERMITTED(real()));
     sc_reaper_give_back_pinned(sync.context);
     return result;
-}
-
-/* Waits for the calling thread's context on behalf of another wrapper. */
-CUresult sc_sync_context(const struct sc_call *call)
-{
-    return wait_for_context(call, sc_real.cuCtxSynchronize);
-}
-
-/* Wrapper: waits for the current context by the driver's function (`real`). */
-CUresult cuCtxSynchronize(void)
-{
-    SC_WRAPPER(cuCtxSynchronize);
-    return wait_for_context(call, real);
 }
 
 /* Waits for a named context, which need not be the current one. */

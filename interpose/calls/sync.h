@@ -70,14 +70,8 @@ void sc_sync_begin_event(struct sc_sync *sync, const struct sc_call *call, CUeve
  */
 CUresult sc_sync_end(struct sc_sync *sync, CUresult result);
 
-/* Make a wait of the library's within a call of the program that does not wait itself: for the
- * stream of this handle (NULL: the legacy stream); for the calling thread's context. Return the
- * driver's result. */
+/* Makes a wait of the library's within a call of the program that does not wait itself, for the
+ * stream of this handle (NULL: the legacy stream). Returns the driver's result. */
 CUresult sc_sync_stream(const struct sc_call *call, CUstream stream);
-CUresult sc_sync_context(const struct sc_call *call);
-
-/* Waits behind a call of the program's until its stream's work is done, for stall_limit at most:
- * the device may wait for what the program does next. */
-void sc_sync_behind(const struct sc_call *call, const struct sc_stream_record *stream);
 
 #endif

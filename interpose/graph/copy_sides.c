@@ -1,14 +1,12 @@
 #include "interpose/graph/copy_sides.h"
 
-#include <stdatomic.h>
 #include <string.h>
 
 #include "interpose/base/compiler.h"
 #include "interpose/driver/addresses.h"
+#include "interpose/reaper/reaper.h"
 #include "track/copy_manner.h"
 #include "track/device_use.h"
-#include "track/hold_kind.h"
-#include "track/track_holds.h"
 #include "track/track_ranges.h"
 
 #include "common/poison.h"
@@ -26,31 +24,19 @@ struct extent { /* of a copy: bytes of a row, rows, slices */
     size_t width, height, depth;
 };
 
-static _Atomic bool any_was_kept;
+/* Who names a side: a call that is about to use the memory, or a node that is there already. */
+enum named { BY_CALL, BY_NODE };
 
-bool sc_copy_sides_are_kept(uintptr_t address, size_t size_bytes)
-{
-    bool are_kept = sc_track_is_held(&sc_track, address, size_bytes, SC_HOLDS_UNREGISTERED);
-    if (sc_unlikely(are_kept))
-        atomic_store_explicit(&any_was_kept, true, memory_order_relaxed);
-    return are_kept;
-}
-
-bool sc_copy_sides_any_was_kept(void)
-{
-    return atomic_load_explicit(&any_was_kept, memory_order_relaxed);
-}
-
-/* Does the tracker know host memory at the address (an allocation or a registration)? Stores its
- * kind. If not, that is SC_PAGEABLE, or SC_REGISTERED where a registration is kept: a node that is
- * added is bound to that by the driver, for good. */
-static bool find_kind(uintptr_t address, enum sc_buffer_kind *kind)
+/* Sets whether the tracker knows host memory at the address that is named for the side (an
+ * allocation or a registration), and of which kind. If not, that is SC_PAGEABLE: before a call uses
+ * it, a registration ends there that the program has ended and the library has kept. */
+static void set_kind(struct sc_copy_side *side, uintptr_t address, enum named named)
 {
     struct sc_range_info range = sc_track_find_range(&sc_track, address);
-    *kind = range.range                          ? range.kind
-            : sc_copy_sides_are_kept(address, 1) ? SC_REGISTERED
-                                                 : SC_PAGEABLE;
-    return range.range != 0;
+    side->known = range.range != 0;
+    side->kind = range.range ? range.kind : SC_PAGEABLE;
+    if (!range.range && named == BY_CALL)
+        sc_reaper_end_registrations(side->shape.address, sc_shape_hull_bytes(&side->shape));
 }
 
 /* Returns one side of a 2D or 3D copy: where its bytes lie, and whether that is host memory. An
@@ -58,7 +44,8 @@ static bool find_kind(uintptr_t address, enum sc_buffer_kind *kind)
  * memory that the call names as device memory, is used, but does not count as host memory. The
  * driver is asked only for a unified address at which no range is known. A pitch or height of 0
  * means that rows or slices are contiguous. */
-static struct sc_copy_side operand_side(const struct operand *operand, const struct extent *extent)
+static struct sc_copy_side operand_side(const struct operand *operand, const struct extent *extent,
+                                        enum named named)
 {
     struct sc_copy_side side = {0};
     size_t pitch = operand->pitch ? operand->pitch : extent->width + operand->x;
@@ -67,14 +54,6 @@ static struct sc_copy_side operand_side(const struct operand *operand, const str
     uintptr_t base = names_host ? (uintptr_t)operand->host : (uintptr_t)operand->device;
     if (operand->type == CU_MEMORYTYPE_ARRAY)
         return side;
-    side.known = find_kind(base, &side.kind);
-    side.named_host = names_host;
-    if (side.known)
-        side.host = side.kind != SC_MANAGED && operand->type != CU_MEMORYTYPE_DEVICE;
-    else
-        side.host = names_host || (operand->type == CU_MEMORYTYPE_UNIFIED &&
-                                   !sc_address_is_device(operand->device));
-    side.used = side.known || side.host;
     side.shape = (struct sc_shape){
         .address = base + operand->z * slice + operand->y * pitch + operand->x,
         .width_bytes = extent->width,
@@ -90,18 +69,26 @@ static struct sc_copy_side operand_side(const struct operand *operand, const str
         if (extent->height > 1 && extent->width < pitch)
             side.fold = (struct sc_fold){extent->width, pitch};
     }
+    set_kind(&side, base, named);
+    side.named_host = names_host;
+    if (side.known)
+        side.host = side.kind != SC_MANAGED && operand->type != CU_MEMORYTYPE_DEVICE;
+    else
+        side.host = names_host || (operand->type == CU_MEMORYTYPE_UNIFIED &&
+                                   !sc_address_is_device(operand->device));
+    side.used = side.known || side.host;
     return side;
 }
 
 /* Returns both sides of a 2D or 3D copy; two unused ones if it copies no bytes. */
 static struct sc_copy_sides operand_sides(const struct operand *src, const struct operand *dst,
-                                          const struct extent *extent)
+                                          const struct extent *extent, enum named named)
 {
     struct sc_copy_sides sides = {0};
     sides.is_empty = !extent->width || !extent->height || !extent->depth;
     if (!sides.is_empty) {
-        sides.src = operand_side(src, extent);
-        sides.dst = operand_side(dst, extent);
+        sides.src = operand_side(src, extent, named);
+        sides.dst = operand_side(dst, extent, named);
     }
     return sides;
 }
@@ -116,27 +103,32 @@ struct sc_copy_sides sc_copy_sides_of_2d(const CUDA_MEMCPY2D *copy)
                                            copy->srcXInBytes, copy->srcY, 0, copy->srcPitch, 0},
                          &(struct operand){copy->dstMemoryType, copy->dstHost, copy->dstDevice,
                                            copy->dstXInBytes, copy->dstY, 0, copy->dstPitch, 0},
-                         &(struct extent){copy->WidthInBytes, copy->Height, 1});
+                         &(struct extent){copy->WidthInBytes, copy->Height, 1}, BY_CALL);
 }
 
 /* CUDA_MEMCPY3D and CUDA_MEMCPY3D_PEER have these fields in common. */
-#define SIDES_3D(copy)                                                                             \
+#define SIDES_3D(copy, named)                                                                         \
     operand_sides(&(struct operand){(copy)->srcMemoryType, (copy)->srcHost, (copy)->srcDevice,     \
                                     (copy)->srcXInBytes, (copy)->srcY, (copy)->srcZ,               \
                                     (copy)->srcPitch, (copy)->srcHeight},                          \
                   &(struct operand){(copy)->dstMemoryType, (copy)->dstHost, (copy)->dstDevice,     \
                                     (copy)->dstXInBytes, (copy)->dstY, (copy)->dstZ,               \
                                     (copy)->dstPitch, (copy)->dstHeight},                          \
-                  &(struct extent){(copy)->WidthInBytes, (copy)->Height, (copy)->Depth})
+                  &(struct extent){(copy)->WidthInBytes, (copy)->Height, (copy)->Depth}, named)
 
 struct sc_copy_sides sc_copy_sides_of_3d(const CUDA_MEMCPY3D *copy)
 {
-    return copy ? SIDES_3D(copy) : (struct sc_copy_sides){0};
+    return copy ? SIDES_3D(copy, BY_CALL) : (struct sc_copy_sides){0};
+}
+
+struct sc_copy_sides sc_copy_sides_named_by_node(const CUDA_MEMCPY3D *copy)
+{
+    return copy ? SIDES_3D(copy, BY_NODE) : (struct sc_copy_sides){0};
 }
 
 struct sc_copy_sides sc_copy_sides_of_3d_peer(const CUDA_MEMCPY3D_PEER *copy)
 {
-    return copy ? SIDES_3D(copy) : (struct sc_copy_sides){0};
+    return copy ? SIDES_3D(copy, BY_CALL) : (struct sc_copy_sides){0};
 }
 
 /* Returns one side of a contiguous copy. A range that the tracker knows at the address decides what
@@ -145,13 +137,13 @@ struct sc_copy_side sc_copy_side_at(enum sc_side_as as, uintptr_t address, size_
 {
     struct sc_copy_side side = {.shape = {address, size_bytes, size_bytes, 1}};
     side.named_host = as == SC_SIDE_HOST;
-    side.known = find_kind(address, &side.kind);
+    set_kind(&side, address, as == SC_SIDE_OF_NODE ? BY_NODE : BY_CALL);
     side.device = as == SC_SIDE_DEVICE && !side.known;
     if (side.known)
         side.host = side.kind != SC_MANAGED;
     else
-        side.host = as == SC_SIDE_HOST || side.kind == SC_REGISTERED ||
-                    (as == SC_SIDE_ASKED && sc_address_is_pageable(address)) ||
+        side.host = as == SC_SIDE_HOST ||
+                    ((as == SC_SIDE_ASKED || as == SC_SIDE_OF_NODE) && sc_address_is_pageable(address)) ||
                     (as == SC_SIDE_UNIFIED && !sc_address_is_device(address));
     side.used = (side.known || side.host) && size_bytes;
     return side;

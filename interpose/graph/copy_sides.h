@@ -42,8 +42,7 @@ struct sc_copy_side {
     /* the driver was not asked about the address: the side is a source that is either device
      * memory, or pageable and read before the call returns */
     bool unasked;
-    enum sc_buffer_kind kind; /* of the known range; else SC_PAGEABLE, or SC_REGISTERED if a
-                                 registration is kept (sc_copy_sides_are_kept) */
+    enum sc_buffer_kind kind; /* of the known range; else SC_PAGEABLE */
     struct sc_shape shape;
     struct sc_fold fold;
 };
@@ -75,21 +74,24 @@ static inline enum sc_direction sc_copy_sides_direction(const struct sc_copy_sid
 struct sc_copy_sides sc_copy_sides_of_2d(const CUDA_MEMCPY2D *copy);
 struct sc_copy_sides sc_copy_sides_of_3d(const CUDA_MEMCPY3D *copy);
 struct sc_copy_sides sc_copy_sides_of_3d_peer(const CUDA_MEMCPY3D_PEER *copy);
+/* The same by the parameters of a node that is there. Those above are for a call that is about to
+ * use the memory, or to add or set a node: so a registration ends there that the program has ended
+ * and the library has kept for a graph (sc_reaper_end_registrations). */
+struct sc_copy_sides sc_copy_sides_named_by_node(const CUDA_MEMCPY3D *copy);
 
 /* What an address without a known range counts as, in sc_copy_side_at. ASKED: pageable host memory
  * if the driver says so. HOST: host memory, since the call names it so. UNIFIED: host memory,
  * unless the driver says that it is a device's. DEVICE: device memory. KNOWN: neither, so only a
- * known range makes it host memory. */
-enum sc_side_as { SC_SIDE_ASKED, SC_SIDE_HOST, SC_SIDE_UNIFIED, SC_SIDE_DEVICE, SC_SIDE_KNOWN };
-
-/* Has the program unregistered memory in the interval of which the registration is kept, since a
- * graph names it (SC401)? To the program such memory is pageable, and the driver goes on to copy it
- * as registered: late. So the caller waits for the device behind its call. Costs a load while
- * nothing is held. */
-bool sc_copy_sides_are_kept(uintptr_t address, size_t size_bytes);
-
-/* Has any call ever named such memory? Most programs never do. */
-bool sc_copy_sides_any_was_kept(void);
+ * known range makes it host memory. OF_NODE: as ASKED, but a node that is there names it, and no
+ * call. */
+enum sc_side_as {
+    SC_SIDE_ASKED,
+    SC_SIDE_HOST,
+    SC_SIDE_UNIFIED,
+    SC_SIDE_DEVICE,
+    SC_SIDE_KNOWN,
+    SC_SIDE_OF_NODE
+};
 
 /* Returns one side of a contiguous copy: the memory of the range that the tracker knows at the
  * address, or else what `as` says. May call the driver. */

@@ -24,6 +24,7 @@
 #include "track/graphs.h"
 #include "track/track.h"
 #include "track/track_graphs.h"
+#include "track/track_presence.h"
 #include "track/track_ranges.h"
 
 #include "common/poison.h"
@@ -192,9 +193,21 @@ static void note_sides(const struct sc_graph_call *call, uintptr_t node,
 /* Returns the sides of a copy node, with what a launch does with them before it returns. */
 static struct sc_copy_sides sides_of_copy(const CUDA_MEMCPY3D *copy)
 {
-    struct sc_copy_sides sides = sc_copy_sides_of_3d(copy);
+    struct sc_copy_sides sides = sc_copy_sides_named_by_node(copy);
     sc_copy_sides_of_node(&sides);
     return sides;
+}
+
+void sc_node_uses_begin_copy(const CUDA_MEMCPY3D *copy)
+{
+    if (sc_track_has_any(&sc_track, SC_HAS_HOLDS))
+        sc_copy_sides_of_3d(copy);
+}
+
+void sc_node_uses_begin_memset(const CUDA_MEMSET_NODE_PARAMS *fill)
+{
+    if (fill && sc_track_has_any(&sc_track, SC_HAS_HOLDS))
+        sc_copy_side_at(SC_SIDE_ASKED, fill->dst, fill->width * fill->elementSize);
 }
 
 /* Called when a copy node was added or changed: adds what its two sides use to the graph. */
@@ -214,7 +227,7 @@ static struct sc_copy_side side_of_memset(const CUDA_MEMSET_NODE_PARAMS *fill)
     struct sc_copy_side side = {0};
     if (!width || !fill->height)
         return side;
-    side = sc_copy_side_at(SC_SIDE_ASKED, fill->dst, width);
+    side = sc_copy_side_at(SC_SIDE_OF_NODE, fill->dst, width);
     /* Pinned memory that was freed since is not known any more, and is still used. */
     side.used = true;
     side.shape.rows = fill->height;
@@ -308,6 +321,16 @@ static CUDA_MEMSET_NODE_PARAMS fill_of(const CUgraphNodeParams *params)
         .width = params->memset.width,
         .height = params->memset.height,
     };
+}
+
+void sc_node_uses_begin_node(const CUgraphNodeParams *params)
+{
+    const bool is_memset = params && params->type == CU_GRAPH_NODE_TYPE_MEMSET;
+    const CUDA_MEMSET_NODE_PARAMS fill = is_memset ? fill_of(params) : (CUDA_MEMSET_NODE_PARAMS){0};
+    if (is_memset)
+        sc_node_uses_begin_memset(&fill);
+    else if (params && params->type == CU_GRAPH_NODE_TYPE_MEMCPY)
+        sc_node_uses_begin_copy(&params->memcpy.copyParams);
 }
 
 /* Notes what a node does that was added with cuGraphAddNode: a copy, a memset or a child graph.

@@ -65,6 +65,13 @@ void sc_node_uses_note(const struct sc_graph_call *call, const struct sc_host_us
 void sc_node_uses_note_device(const struct sc_graph_call *call, uintptr_t node,
                               const struct sc_device_uses *uses);
 
+/* Called before a copy or memset node is added or changed (any node: begin_node), with the
+ * parameters of the call, or NULL: end registrations of its memory that the program has ended and
+ * the library has kept, since the node would be bound to them (sc_reaper_end_registrations). */
+void sc_node_uses_begin_copy(const CUDA_MEMCPY3D *copy);
+void sc_node_uses_begin_memset(const CUDA_MEMSET_NODE_PARAMS *fill);
+void sc_node_uses_begin_node(const CUgraphNodeParams *params);
+
 /* Called when a copy or memset node was added or changed: add what it does with memory to the
  * graph, by the parameters of the call. */
 void sc_node_uses_note_copy(const struct sc_graph_call *call, uintptr_t node,

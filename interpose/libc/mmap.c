@@ -146,7 +146,7 @@ static void before_mremap(const struct remapping *remapping, const struct sc_cul
     else if (new_bytes > old_bytes)
         sc_losses_stop_watching(address, old_bytes, SC_SNAPSHOTS_PLAIN);
     if (remapping->flags & MREMAP_FIXED)
-        sc_losses_settle(remapping->target, new_bytes, culprit);
+        sc_losses_replace(remapping->target, new_bytes, culprit);
 }
 
 /* Called before mremap, by which pages at the old and at the new address may go: reports and waits
@@ -186,7 +186,7 @@ void sc_mmap_map(void *address, size_t size_bytes, int flags, void *site)
     if (!(flags & MAP_FIXED) || (flags & MAP_FIXED_NOREPLACE) == MAP_FIXED_NOREPLACE ||
         whole == 0 || !sc_losses_are_pages(address, whole))
         return;
-    sc_losses_settle(address, whole, &(struct sc_culprit){"mmap", site, NULL});
+    sc_losses_replace(address, whole, &(struct sc_culprit){"mmap", site, NULL});
 }
 
 /* What the hooks of mmap and mmap64 do, whose arguments are the same on 64-bit machines. */

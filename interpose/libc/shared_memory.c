@@ -25,7 +25,10 @@
 #include "interpose/losses/losses.h"
 #include "interpose/reaper/culprit.h"
 #include "interpose/reaper/deallocation.h"
+#include "track/graph_frees.h"
+#include "track/track.h"
 #include "track/track_ranges.h"
+#include "track/track_views.h"
 
 #include "common/poison.h"
 
@@ -150,7 +153,8 @@ static void after_attaching(int segment, const void *place)
     uintptr_t start = (uintptr_t)place;
     size_t size_bytes = segment_bytes(segment);
     if (sc_losses_may_matter(place, size_bytes)) {
-        sc_track_note_allocated(&sc_track, start, size_bytes, /*again*/ true);
+        sc_track_note_allocated(&sc_track, start, size_bytes);
+        SC_TRACKED(sc_graphs_note_mapped(track.graphs, start, size_bytes));
         sc_guard_apply(SC_GUARD_ALL);
     }
     sc_losses_stop_watching(place, size_bytes, SC_SNAPSHOTS_NONE);

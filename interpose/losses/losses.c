@@ -7,6 +7,7 @@
 #include "interpose/base/mappings.h"
 #include "interpose/guard/door.h"
 #include "interpose/reaper/deallocation.h"
+#include "track/graph_frees.h"
 #include "track/guarded.h"
 #include "track/hold_kind.h"
 #include "track/track.h"
@@ -127,4 +128,12 @@ bool sc_losses_settle(const void *address, size_t size_bytes, const struct sc_cu
         sc_losses_report_and_wait(address, size_bytes, NULL, culprit);
     sc_losses_stop_watching(address, size_bytes, SC_SNAPSHOTS_NONE);
     return matters;
+}
+
+/* Settles memory that is about to be replaced by other memory. Graphs whose memory there was
+ * unmapped may use what is there then. */
+void sc_losses_replace(const void *address, size_t size_bytes, const struct sc_culprit *culprit)
+{
+    if (sc_losses_settle(address, size_bytes, culprit))
+        SC_TRACKED(sc_graphs_note_mapped(track.graphs, (uintptr_t)address, size_bytes));
 }

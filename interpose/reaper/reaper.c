@@ -427,6 +427,44 @@ bool sc_reaper_give_back_pinned(const struct sc_context *context)
     return any;
 }
 
+/* Is the registration of memory there kept, which the program has ended? Mostly nothing is held at
+ * all. */
+static bool is_registration_kept(uintptr_t address, size_t size_bytes)
+{
+    return sc_track_has_any(&sc_track, SC_HAS_HOLDS) && sc_active() &&
+           sc_track_is_held(&sc_track, address, size_bytes, SC_HOLDS_UNREGISTERED);
+}
+
+/* Ends a registration by the driver, in its own context. Where that has ended, the registration
+ * has, too. */
+static void end_registration(const struct sc_release *release)
+{
+    const struct sc_stream_record *legacy = sc_streams_of_id(release->context);
+    if (legacy && sc_contexts_push(legacy->context)) {
+        free_pinned(release, legacy->context);
+        sc_contexts_pop();
+    }
+    end_or_put_back(release, /*ended=*/true);
+}
+
+/* The program goes on to use memory that it has unregistered: ends registrations that are kept
+ * there. One that another thread is ending is waited for. */
+void sc_reaper_end_registrations(uintptr_t address, size_t size_bytes)
+{
+    if (sc_likely(!is_registration_kept(address, size_bytes)) || sc_host_functions_is_here())
+        return;
+    SC_KEEP_ERRNO();
+    const struct timespec pause = {.tv_nsec = POLL_MAX_NS};
+    const uint64_t until_ns = sc_now_ns() + sc_options.stall_limit_ns;
+    do {
+        struct sc_release release = sc_track_take_unregistered(&sc_track, address, size_bytes);
+        if (release.hold)
+            end_registration(&release);
+        else
+            sc_kernel_call(SYS_nanosleep, &pause, NULL);
+    } while (is_registration_kept(address, size_bytes) && sc_now_ns() < until_ns);
+}
+
 /* Frees all memory that the program has freed in flight and whose operations are complete. Pinned
  * memory is left: it is freed in the program's own waits alone. Pages are unprotected first. */
 static void free_ready(void)

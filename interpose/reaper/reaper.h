@@ -122,6 +122,13 @@ void sc_reaper_sleep(uint32_t pass, uint64_t until_ns);
  * never end. Signal-safe. */
 bool sc_reaper_has_stopped(void);
 
+/* Called before a call of the program's uses memory there that the driver may know as registered
+ * although the program has unregistered it: a copy or memset, now or by a node that is added or
+ * set, or a new registration. Ends registrations that the library has kept for graphs (SC401), in
+ * whatever context. The driver's call waits for the context. Under no lock of the library. One load
+ * if nothing is held. */
+void sc_reaper_end_registrations(uintptr_t address, size_t size_bytes);
+
 /* Waits until no memory of the interval is held by the reaper after a free, at most stall_limit, on
  * behalf of the call `api`, which registers or frees that memory again. What is held for a graph
  * alone is freed. False: something is still held. */

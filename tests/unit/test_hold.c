@@ -121,18 +121,16 @@ START_TEST(a_search_finds_what_its_mask_says)
 }
 END_TEST
 
-START_TEST(a_registration_is_taken_back_whole)
+START_TEST(a_registration_is_taken_by_one_alone)
 {
     uint32_t freed = sc_holds_add(&holds, SC_HOLD_FREE, BASE, 128, legacy, 0);
     uint32_t ended = sc_holds_add(&holds, SC_HOLD_UNREGISTER, BASE, 128, legacy, 0);
-    ck_assert(!sc_holds_take_back(&holds, BASE, 64, legacy));
-    ck_assert(!sc_holds_take_back(&holds, BASE + 64, 64, legacy));
-    ck_assert(!sc_holds_take_back(&holds, BASE, 128, legacy + 1));
-    sc_holds_at(&holds, ended)->releasing = true;
-    ck_assert(!sc_holds_take_back(&holds, BASE, 128, legacy));
-    sc_holds_put_back(&holds, ended);
-    ck_assert(sc_holds_take_back(&holds, BASE, 128, legacy));
-    ck_assert(!sc_holds_take_back(&holds, BASE, 128, legacy));
+    sc_holds_at(&holds, ended)->by_graph = true;
+    ck_assert_uint_eq(sc_holds_take_unregistered(&holds, BASE + 128, 64), 0);
+    ck_assert_uint_eq(sc_holds_take_unregistered(&holds, BASE + 127, 64), ended);
+    ck_assert_uint_eq(sc_holds_take_unregistered(&holds, BASE, 128), 0);
+    sc_holds_end(&holds, ended);
+    ck_assert_uint_eq(sc_holds_take_unregistered(&holds, BASE, 128), 0);
     ck_assert_uint_eq(sc_holds_find(&holds, BASE, 1, SC_HOLDS_ALL), freed);
 }
 END_TEST
@@ -509,7 +507,7 @@ int main(void)
     tcase_add_test(group, a_hold_remembers_what_it_was_given);
     tcase_add_test(group, a_hold_of_unknown_size_holds_its_address);
     tcase_add_test(group, a_search_finds_what_its_mask_says);
-    tcase_add_test(group, a_registration_is_taken_back_whole);
+    tcase_add_test(group, a_registration_is_taken_by_one_alone);
     tcase_add_test(group, a_hold_without_tickets_is_ready);
     tcase_add_test(group, a_hold_that_is_being_given_back_is_not_taken_again);
     tcase_add_test(group, a_hold_waits_for_the_last_of_every_stream);

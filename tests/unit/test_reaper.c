@@ -25,7 +25,9 @@
 #include "interpose/reaper/reaper.h"
 #include "interpose/streams/doubts.h"
 #include "interpose/streams/host_functions.h"
+#include "interpose/streams/contexts.h"
 #include "interpose/streams/marks.h"
+#include "interpose/streams/streams.h"
 #include "report/annotations.h"
 #include "report/report.h"
 #include "tests/unit/destroy.h"
@@ -117,6 +119,43 @@ bool sc_marks_stand_close(const struct sc_ticket *ticket)
 {
     (void)ticket;
     return !other_work_is_before_marks;
+}
+
+/* ---- contexts ---- */
+
+static struct sc_context own_context;
+static struct sc_stream_record legacy_record = {.context = &own_context};
+static unsigned pushed;
+static uintptr_t unregistered_at;
+static bool has_context, is_in_host_function;
+
+struct sc_stream_record *sc_streams_of_id(uint32_t id)
+{
+    return id == legacy ? &legacy_record : NULL;
+}
+
+bool sc_contexts_push(struct sc_context *context)
+{
+    ck_assert_ptr_eq(context, &own_context);
+    pushed += has_context;
+    return has_context;
+}
+
+void sc_contexts_pop(void)
+{
+    pushed--;
+}
+
+static CUresult unregister(void *address)
+{
+    ck_assert_uint_eq(pushed, 1);
+    unregistered_at = (uintptr_t)address;
+    return CUDA_SUCCESS;
+}
+
+bool sc_host_functions_is_here(void)
+{
+    return is_in_host_function;
 }
 
 /* ---- host functions ---- */
@@ -971,6 +1010,51 @@ START_TEST(an_interval_settles_with_its_holds)
 }
 END_TEST
 
+/* ---- registrations ---- */
+
+/* An end of a registration that waits for more than ever comes. */
+static void keep_registration(void)
+{
+    own_context.legacy = legacy;
+    sc_real.cuMemHostUnregister = unregister;
+    atomic_store(&sc_process.is_active, true);
+    struct sc_deallocation request = {.address = BLOCK,
+                                      .size_bytes = 64,
+                                      .hold = true,
+                                      .kind = SC_HOLD_UNREGISTER,
+                                      .context = legacy};
+    issue();
+    sc_track_deallocate(&sc_track, &request);
+    ck_assert_uint_ne(request.held, 0);
+    sc_deallocation_end(&request);
+}
+
+START_TEST(a_registration_ends_where_its_memory_is_used)
+{
+    keep_registration();
+    has_context = true;
+    sc_reaper_end_registrations(BLOCK + 64, 64);
+    ck_assert_uint_eq(unregistered_at, 0);
+    is_in_host_function = true;
+    sc_reaper_end_registrations(BLOCK + 63, 64);
+    ck_assert_uint_eq(unregistered_at, 0);
+    is_in_host_function = false;
+    sc_reaper_end_registrations(BLOCK + 63, 64);
+    ck_assert_uint_eq(unregistered_at, BLOCK);
+    ck_assert_uint_eq(pushed, 0);
+    ck_assert(!sc_track_is_held(&sc_track, BLOCK, 64, SC_HOLDS_ALL));
+}
+END_TEST
+
+START_TEST(a_registration_of_a_context_that_has_ended_is_no_more)
+{
+    keep_registration();
+    sc_reaper_end_registrations(BLOCK, 64);
+    ck_assert_uint_eq(unregistered_at, 0);
+    ck_assert(!sc_track_is_held(&sc_track, BLOCK, 64, SC_HOLDS_ALL));
+}
+END_TEST
+
 /* ---- graphs ---- */
 
 /* A free that is held as long as there is the graph. */
@@ -1105,6 +1189,8 @@ int main(void)
     tcase_add_test(tests, a_collection_gives_back_what_is_complete);
     tcase_add_test(tests, a_wait_for_what_does_not_end_is_given_up);
     tcase_add_test(tests, an_interval_settles_with_its_holds);
+    tcase_add_test(tests, a_registration_ends_where_its_memory_is_used);
+    tcase_add_test(tests, a_registration_of_a_context_that_has_ended_is_no_more);
     tcase_add_test(tests, an_unknown_graph_is_nothing_to_forget);
     tcase_add_test(tests, what_was_held_for_a_forgotten_graph_is_given_back);
     tcase_add_test(tests, after_the_end_hazards_are_reported_at_once);

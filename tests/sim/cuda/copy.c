@@ -130,6 +130,13 @@ static bool fits(const struct sim_range *range, uintptr_t address, size_t extent
            extent <= range->size - (address - range->base);
 }
 
+static uint64_t registration_at(uintptr_t address)
+{
+    struct sim_range range;
+    sim_memory_find_locked(address, &range);
+    return range.kind == MEMORY_REGISTERED ? range.id : 0;
+}
+
 static bool is_pageable_locked(uintptr_t address)
 {
     struct sim_range range;
@@ -141,6 +148,14 @@ void sim_copy_keep_kinds_locked(struct sim_copy *copy)
 {
     copy->src_pageable = is_pageable_locked(copy->src);
     copy->dst_pageable = is_pageable_locked(copy->dst);
+    copy->src_registration = registration_at(copy->src);
+    copy->dst_registration = registration_at(copy->dst);
+}
+
+static bool has_lost_registration(const struct sim_copy *copy)
+{
+    return (copy->src_registration && registration_at(copy->src) != copy->src_registration) ||
+           (copy->dst_registration && registration_at(copy->dst) != copy->dst_registration);
 }
 
 static void find_side_locked(uintptr_t address, bool was_pageable, struct sim_range *range)
@@ -258,6 +273,10 @@ CUresult sim_copy_bind_node_locked(struct sim_work *work, CUstream stream, bool 
 {
     enum plan plan;
     bool small;
+    if (has_lost_registration(&work->copy)) {
+        *work = (struct sim_work){.kind = WORK_FAULT};
+        return CUDA_SUCCESS;
+    }
     CUresult result = bind_locked(&work->copy, MANNER_NODE, &plan, &small);
     if (result != CUDA_SUCCESS)
         return result;

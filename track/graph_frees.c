@@ -138,18 +138,12 @@ static void mark_uses_freed(const struct freed *freed)
     }
 }
 
-/* The program has registered memory again, so graphs may use it again. */
-void sc_graphs_note_registered(struct sc_graphs *graphs, uintptr_t address, size_t size_bytes)
+/* The program has registered or mapped memory again, so graphs may use it again. */
+void sc_graphs_note_again(struct sc_graphs *graphs, uintptr_t address, size_t size_bytes,
+                          bool is_registered)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
-    mark_uses_freed(&(struct freed){graphs, address, address + size_bytes, NULL, true});
-}
-
-/* The program has mapped memory at a place of its choice, so graphs may use that again. */
-void sc_graphs_note_mapped(struct sc_graphs *graphs, uintptr_t address, size_t size_bytes)
-{
-    SC_ASSERT_GUARDED(&graphs->pool);
-    mark_uses_freed(&(struct freed){graphs, address, address + size_bytes, NULL, false});
+    mark_uses_freed(&(struct freed){graphs, address, address + size_bytes, NULL, is_registered});
 }
 
 /* The call `by` has freed the memory: launches that use it from now on are reported. Frees without

@@ -38,14 +38,12 @@ void sc_graphs_note_launch_signal(struct sc_graphs *graphs, uintptr_t handle);
 bool sc_graphs_name_memory(struct sc_graphs *graphs, uintptr_t address, size_t size_bytes,
                            bool unregistered);
 
-/* Notes that the program has registered the interval again: memsets there that count as freed only
- * because the memory was unregistered are valid again. Copies are not: they stay bound to the
- * registration that has ended (docs/driver.md, Q28). */
-void sc_graphs_note_registered(struct sc_graphs *graphs, uintptr_t address, size_t size_bytes);
-
-/* Notes that the program has mapped the interval at a place of its choice: uses there that count as
- * freed because the memory was unmapped are valid again. */
-void sc_graphs_note_mapped(struct sc_graphs *graphs, uintptr_t address, size_t size_bytes);
+/* Notes that the interval exists again: registered by the program, or else mapped at a place of its
+ * choice. Registered, memsets there are valid again that count as freed because the memory was
+ * unregistered; copies stay bound to the registration that has ended (docs/driver.md, Q28). Mapped,
+ * what counts as freed because the memory was unmapped. */
+void sc_graphs_note_again(struct sc_graphs *graphs, uintptr_t address, size_t size_bytes,
+                          bool is_registered);
 
 /* Notes that the call `by` has freed the interval: all graphs' uses of it count as freed from now
  * on. */

@@ -283,19 +283,35 @@ void sc_holds_put_back(struct sc_holds *holds, uint32_t hold)
     sc_holds_at(holds, hold)->releasing = false;
 }
 
+/* Copies what the caller needs when the record may have changed. */
+struct sc_release sc_holds_describe(struct sc_holds *holds, uint32_t id)
+{
+    const struct sc_hold *hold = sc_holds_at(holds, id);
+    return id ? (struct sc_release){.hold = id,
+                                    .kind = hold->kind,
+                                    .address = address_of(hold),
+                                    .size_bytes = bytes_of(hold),
+                                    .context = hold->context,
+                                    .since_ns = hold->since_ns,
+                                    .age = hold->age}
+              : (struct sc_release){0};
+}
+
 /* A registration that is kept for a graph has to end now, since the program goes on to use the
  * memory. The caller is the only one to get the hold (`releasing`). */
-uint32_t sc_holds_take_unregistered(struct sc_holds *holds, uintptr_t address, size_t size_bytes)
+struct sc_release sc_holds_take_unregistered(struct sc_holds *holds, uintptr_t address,
+                                             size_t size_bytes)
 {
+    uint32_t found = 0;
     SC_ASSERT_GUARDED(&holds->pool);
     SC_GRID_EACH (walk, &holds->grid, address, size_bytes ? size_bytes : 1) {
         struct sc_hold *hold = sc_holds_at(holds, walk.id);
-        if (hold->kind == SC_HOLD_UNREGISTER && !hold->releasing) {
+        if (!found && hold->kind == SC_HOLD_UNREGISTER && !hold->releasing) {
             hold->releasing = true;
-            return walk.id;
+            found = walk.id;
         }
     }
-    return 0;
+    return sc_holds_describe(holds, found);
 }
 
 /* Does the hold (memory kept after a free) exist still? Its id may be another hold's by now, but

@@ -47,6 +47,17 @@ uint32_t sc_holds_add(struct sc_holds *holds, enum sc_hold_kind kind, uintptr_t 
  * is no memory: the caller must then remove the hold, which would end too early. */
 bool sc_holds_require(struct sc_holds *holds, uint32_t hold, const struct sc_ticket *ticket);
 
+/* A hold (memory kept after a free) that was taken to be released. */
+struct sc_release {
+    uint32_t hold; /* 0: none was taken */
+    enum sc_hold_kind kind;
+    uintptr_t address;
+    size_t size_bytes;
+    uint32_t context;
+    uint64_t since_ns;
+    uint64_t age;
+};
+
 /* Returns the oldest hold with an age above `after_age` whose memory can go back now, or 0. The
  * hold (memory kept after a free) is marked as being released, and not returned again unless it is
  * put back. (A hold's age is its serial number: each hold's is larger than that of all holds before
@@ -72,9 +83,14 @@ bool sc_holds_is_alive(struct sc_holds *holds, uint32_t hold, uint64_t age);
  * (`age`), or sc_holds_take_ready has returned the hold. */
 void sc_holds_give_up(struct sc_holds *holds, uint32_t hold, uint64_t age);
 
-/* Returns a hold of kind SC_HOLD_UNREGISTER that overlaps the interval and is not being released
- * yet, whatever it waits for, or 0. It is marked as being released. */
-uint32_t sc_holds_take_unregistered(struct sc_holds *holds, uintptr_t address, size_t size_bytes);
+/* Takes a hold of kind SC_HOLD_UNREGISTER that overlaps the interval, whatever it waits for: marks
+ * it as being released. `hold` is 0 if there is none, or another thread has taken it. */
+struct sc_release sc_holds_take_unregistered(struct sc_holds *holds, uintptr_t address,
+                                             size_t size_bytes);
+
+/* Returns a copy of the hold (memory kept after a free) with this id, which may be 0: then `hold`
+ * is 0. */
+struct sc_release sc_holds_describe(struct sc_holds *holds, uint32_t id);
 
 /* Makes holds on the interval (memory kept after a free) no longer wait until no graph uses it,
  * since the memory is about to become something else. */

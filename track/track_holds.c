@@ -206,43 +206,14 @@ static void drop_complete_ops(struct sc_track *track, const struct sc_release *r
         drop_ops(track, &all, /*complete_only*/ true);
 }
 
-/* Returns a copy of the hold (memory kept after a free), which was taken to be released: its record
- * may change when the lock is released. 0: nothing was taken. */
-static struct sc_release describe_release(struct sc_track *track, uint32_t id)
-{
-    const struct sc_hold *hold = sc_holds_at(&track->holds, id);
-    if (!id)
-        return (struct sc_release){0};
-    return (struct sc_release){
-        .hold = id,
-        .kind = hold->kind,
-        .address = atomic_load_explicit(&hold->node.address, memory_order_relaxed),
-        .size_bytes = atomic_load_explicit(&hold->node.size_bytes, memory_order_relaxed),
-        .context = hold->context,
-        .since_ns = hold->since_ns,
-        .age = hold->age,
-    };
-}
-
 /* Hands out the oldest hold whose memory can go back. */
 struct sc_release sc_track_take_ready(struct sc_track *track, uint64_t after_age)
 {
     lock(track);
     const struct sc_release release =
-        describe_release(track, sc_holds_take_ready(&track->holds, after_age));
+        sc_holds_describe(&track->holds, sc_holds_take_ready(&track->holds, after_age));
     if (release.hold)
         drop_complete_ops(track, &release);
-    unlock(track);
-    return release;
-}
-
-/* Hands out a hold that keeps a registration. */
-struct sc_release sc_track_take_unregistered(struct sc_track *track, uintptr_t address,
-                                             size_t size_bytes)
-{
-    lock(track);
-    const struct sc_release release = describe_release(
-        track, sc_holds_take_unregistered(&track->holds, address, size_bytes));
     unlock(track);
     return release;
 }

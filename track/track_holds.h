@@ -24,6 +24,7 @@
 
 #include "common/checks.h"
 #include "common/hazard_event.h"
+#include "track/hold.h"
 #include "track/hold_kind.h"
 #include "track/ops.h"
 
@@ -89,28 +90,12 @@ void sc_track_deallocate(struct sc_track *track, struct sc_deallocation *request
 void sc_track_add_wait(struct sc_track *track, const struct sc_ops *ops,
                        struct sc_deallocation *request) SC_EXCLUDES(*track);
 
-struct sc_release {
-    uint32_t hold; /* 0: no hold is ready */
-    enum sc_hold_kind kind;
-    uintptr_t address;
-    size_t size_bytes;
-    uint32_t context;
-    uint64_t since_ns;
-    uint64_t age;
-};
-
 /* Takes the oldest hold whose memory can go back and whose age is above `after_age`. The caller
  * frees the memory and removes the hold (memory kept after a free), or makes it available again
  * (sc_holds_put_back). Complete operations on the memory are tracked no more; its pages may still
  * have to be unprotected. */
 struct sc_release sc_track_take_ready(struct sc_track *track, uint64_t after_age)
     SC_EXCLUDES(*track);
-
-/* Takes a hold of kind SC_HOLD_UNREGISTER that overlaps the interval, whatever it waits for; `hold`
- * is 0 if there is none, or another thread has taken it. The caller ends the registration and
- * removes the hold. */
-struct sc_release sc_track_take_unregistered(struct sc_track *track, uintptr_t address,
-                                             size_t size_bytes) SC_EXCLUDES(*track);
 
 /* Returns true if a hold (memory kept after a free) that the mask (enum sc_hold_mask) selects
  * overlaps the interval. Lock-free if none is near. */

@@ -130,7 +130,7 @@ void sc_host_memory_note_managed(CUdeviceptr address, size_t bytes, const struct
 void sc_host_memory_note_registered(const void *address, size_t bytes, unsigned flags,
                                     const struct sc_call *call)
 {
-    SC_TRACKED(sc_graphs_note_registered(track.graphs, (uintptr_t)address, bytes));
+    SC_TRACKED(sc_graphs_note_again(track.graphs, (uintptr_t)address, bytes, true));
     add_range(address, bytes, SC_REGISTERED, call);
     if (flags & CU_MEMHOSTREGISTER_DEVICEMAP)
         SC_TRACKED(sc_guarded_limit_snapshots(track.inflight, (uintptr_t)address, bytes,

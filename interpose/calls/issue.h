@@ -19,7 +19,6 @@
 
 /* Terms (docs/glossary.md):
  *   complete: finished by the device, whether or not the program knows
- *   deferred: of a free: done later, when the hold on the memory has ended
  *   in flight: issued, and the host does not know yet that it is done
  *   legacy stream: a context's default stream, which is ordered with all its blocking streams
  *   mark: an event of the library's behind an operation, by which it learns that this is complete

@@ -107,7 +107,7 @@ struct sc_copy_sides sc_copy_sides_of_2d(const CUDA_MEMCPY2D *copy)
 }
 
 /* CUDA_MEMCPY3D and CUDA_MEMCPY3D_PEER have these fields in common. */
-#define SIDES_3D(copy, named)                                                                         \
+#define SIDES_3D(copy, named)                                                                      \
     operand_sides(&(struct operand){(copy)->srcMemoryType, (copy)->srcHost, (copy)->srcDevice,     \
                                     (copy)->srcXInBytes, (copy)->srcY, (copy)->srcZ,               \
                                     (copy)->srcPitch, (copy)->srcHeight},                          \
@@ -142,9 +142,10 @@ struct sc_copy_side sc_copy_side_at(enum sc_side_as as, uintptr_t address, size_
     if (side.known)
         side.host = side.kind != SC_MANAGED;
     else
-        side.host = as == SC_SIDE_HOST ||
-                    ((as == SC_SIDE_ASKED || as == SC_SIDE_OF_NODE) && sc_address_is_pageable(address)) ||
-                    (as == SC_SIDE_UNIFIED && !sc_address_is_device(address));
+        side.host =
+            as == SC_SIDE_HOST ||
+            ((as == SC_SIDE_ASKED || as == SC_SIDE_OF_NODE) && sc_address_is_pageable(address)) ||
+            (as == SC_SIDE_UNIFIED && !sc_address_is_device(address));
     side.used = (side.known || side.host) && size_bytes;
     return side;
 }

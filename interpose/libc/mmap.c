@@ -102,6 +102,13 @@ SC_EXPORT int munmap(void *address, size_t size_bytes)
     return WITH_ROOM(REAL(munmap)(address, size_bytes));
 }
 
+/* Does what must be done before memory is replaced by what the program maps there. */
+static void replace(const void *address, size_t size_bytes, const struct sc_culprit *culprit)
+{
+    if (sc_losses_settle(address, size_bytes, culprit))
+        sc_losses_note_mapped(address, size_bytes);
+}
+
 /* ---- mremap ---- */
 
 /* The arguments of an mremap. */
@@ -146,7 +153,7 @@ static void before_mremap(const struct remapping *remapping, const struct sc_cul
     else if (new_bytes > old_bytes)
         sc_losses_stop_watching(address, old_bytes, SC_SNAPSHOTS_PLAIN);
     if (remapping->flags & MREMAP_FIXED)
-        sc_losses_replace(remapping->target, new_bytes, culprit);
+        replace(remapping->target, new_bytes, culprit);
 }
 
 /* Called before mremap, by which pages at the old and at the new address may go: reports and waits
@@ -186,7 +193,7 @@ void sc_mmap_map(void *address, size_t size_bytes, int flags, void *site)
     if (!(flags & MAP_FIXED) || (flags & MAP_FIXED_NOREPLACE) == MAP_FIXED_NOREPLACE ||
         whole == 0 || !sc_losses_are_pages(address, whole))
         return;
-    sc_losses_replace(address, whole, &(struct sc_culprit){"mmap", site, NULL});
+    replace(address, whole, &(struct sc_culprit){"mmap", site, NULL});
 }
 
 /* What the hooks of mmap and mmap64 do, whose arguments are the same on 64-bit machines. */

@@ -25,10 +25,7 @@
 #include "interpose/losses/losses.h"
 #include "interpose/reaper/culprit.h"
 #include "interpose/reaper/deallocation.h"
-#include "track/graph_frees.h"
-#include "track/track.h"
 #include "track/track_ranges.h"
-#include "track/track_views.h"
 
 #include "common/poison.h"
 
@@ -154,7 +151,7 @@ static void after_attaching(int segment, const void *place)
     size_t size_bytes = segment_bytes(segment);
     if (sc_losses_may_matter(place, size_bytes)) {
         sc_track_note_allocated(&sc_track, start, size_bytes);
-        SC_TRACKED(sc_graphs_note_mapped(track.graphs, start, size_bytes));
+        sc_losses_note_mapped(place, size_bytes);
         sc_guard_apply(SC_GUARD_ALL);
     }
     sc_losses_stop_watching(place, size_bytes, SC_SNAPSHOTS_NONE);

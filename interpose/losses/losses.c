@@ -130,10 +130,8 @@ bool sc_losses_settle(const void *address, size_t size_bytes, const struct sc_cu
     return matters;
 }
 
-/* Settles memory that is about to be replaced by other memory. Graphs whose memory there was
- * unmapped may use what is there then. */
-void sc_losses_replace(const void *address, size_t size_bytes, const struct sc_culprit *culprit)
+/* The program maps memory there: nodes of graphs are valid again that were lost with an munmap. */
+void sc_losses_note_mapped(const void *address, size_t size_bytes)
 {
-    if (sc_losses_settle(address, size_bytes, culprit))
-        SC_TRACKED(sc_graphs_note_mapped(track.graphs, (uintptr_t)address, size_bytes));
+    SC_TRACKED(sc_graphs_note_again(track.graphs, (uintptr_t)address, size_bytes, false));
 }

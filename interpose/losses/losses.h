@@ -74,9 +74,9 @@ void sc_losses_report_and_wait(const void *address, size_t size_bytes,
 /* Does what must be done before memory is lost or replaced: reports and waits as that does for the
  * whole interval, if anything may matter there, and stops watching it. Returns whether it may. */
 bool sc_losses_settle(const void *address, size_t size_bytes, const struct sc_culprit *culprit);
-/* The same for a call that is about to map other memory there. Nodes of graphs whose memory there
- * was unmapped are valid again. */
-void sc_losses_replace(const void *address, size_t size_bytes, const struct sc_culprit *culprit);
+/* Notes that the program maps memory there, at a place of its choice: nodes of graphs whose memory
+ * there was unmapped are valid again. */
+void sc_losses_note_mapped(const void *address, size_t size_bytes);
 
 /* Called before pages are replaced: limits how the library reads sources there for snapshots
  * (copies that the device reads instead) from now on, since the driver goes on to read the old

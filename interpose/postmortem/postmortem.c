@@ -299,8 +299,7 @@ static void write_once(const struct lost *lost, const char *api, void *site)
 static bool may_write_line(void)
 {
     return atomic_load_explicit(&line_stage, memory_order_relaxed) == NOT_BEGUN &&
-           sc_options.postmortem && sc_active() && !sc_library_lock_depth &&
-           !sc_mutex_depth;
+           sc_options.postmortem && sc_active() && !sc_library_lock_depth && !sc_mutex_depth;
 }
 
 /* Where this library's code lies: the library's own calls return to it. */

@@ -32,6 +32,7 @@
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/host_functions.h"
 #include "interpose/streams/marks.h"
+#include "interpose/streams/streams.h"
 #include "ledger/ledger.h"
 #include "report/report.h"
 #include "track/graph_frees.h"
@@ -457,7 +458,8 @@ void sc_reaper_end_registrations(uintptr_t address, size_t size_bytes)
     const struct timespec pause = {.tv_nsec = POLL_MAX_NS};
     const uint64_t until_ns = sc_now_ns() + sc_options.stall_limit_ns;
     do {
-        struct sc_release release = sc_track_take_unregistered(&sc_track, address, size_bytes);
+        struct sc_release release =
+            SC_TRACKED(sc_holds_take_unregistered(track.holds, address, size_bytes));
         if (release.hold)
             end_registration(&release);
         else

@@ -25,7 +25,8 @@ static unsigned draw(struct worker *worker, unsigned below)
     return (worker->random >> 16) % below;
 }
 
-static cudaGraphExec_t capture(struct worker *worker, const unsigned char *source, size_t size_bytes)
+static cudaGraphExec_t capture(struct worker *worker, const unsigned char *source,
+                               size_t size_bytes)
 {
     cudaGraph_t graph;
     cudaGraphExec_t exec;

@@ -126,11 +126,11 @@ START_TEST(a_registration_is_taken_by_one_alone)
     uint32_t freed = sc_holds_add(&holds, SC_HOLD_FREE, BASE, 128, legacy, 0);
     uint32_t ended = sc_holds_add(&holds, SC_HOLD_UNREGISTER, BASE, 128, legacy, 0);
     sc_holds_at(&holds, ended)->by_graph = true;
-    ck_assert_uint_eq(sc_holds_take_unregistered(&holds, BASE + 128, 64), 0);
-    ck_assert_uint_eq(sc_holds_take_unregistered(&holds, BASE + 127, 64), ended);
-    ck_assert_uint_eq(sc_holds_take_unregistered(&holds, BASE, 128), 0);
+    ck_assert_uint_eq(sc_holds_take_unregistered(&holds, BASE + 128, 64).hold, 0);
+    ck_assert_uint_eq(sc_holds_take_unregistered(&holds, BASE + 127, 64).hold, ended);
+    ck_assert_uint_eq(sc_holds_take_unregistered(&holds, BASE, 128).hold, 0);
     sc_holds_end(&holds, ended);
-    ck_assert_uint_eq(sc_holds_take_unregistered(&holds, BASE, 128), 0);
+    ck_assert_uint_eq(sc_holds_take_unregistered(&holds, BASE, 128).hold, 0);
     ck_assert_uint_eq(sc_holds_find(&holds, BASE, 1, SC_HOLDS_ALL), freed);
 }
 END_TEST

@@ -9,8 +9,8 @@
 
 static unsigned char *map_at(void *address, int flags)
 {
-    void *memory = mmap(address, SMALL, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
+    void *memory =
+        mmap(address, SMALL, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
     if (memory == MAP_FAILED)
         _exit(3);
     return (unsigned char *)memory;

@@ -4,8 +4,8 @@
 //
 // Memory of which an exec names a part is unregistered, and the exec is never launched again. So
 // the registration may be kept for it, and nothing of what the program goes on to do may show that:
-// copies of more than that part, another flag, nodes that are set to the memory, a registration that
-// fails and one while a stream captures.
+// copies of more than that part, another flag, nodes that are set to the memory, a registration
+// that fails and one while a stream captures.
 #include "graphs.h"
 
 enum { PART = 64 << 10 };

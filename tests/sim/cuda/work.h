@@ -42,8 +42,8 @@ struct sim_copy {
     /* Of a node, whose copies are made as of pageable memory although it is registered since: the
      * side was pageable when the node was added or set (docs/driver.md, Q28). */
     bool src_pageable, dst_pageable;
-    /* The registration that a side of a node is bound to; 0: none. The driver loses the context at a
-     * copy whose registration has ended, whatever is registered there since. */
+    /* The registration that a side of a node is bound to; 0: none. The driver loses the context at
+     * a copy whose registration has ended, whatever is registered there since. */
     uint64_t src_registration, dst_registration;
     void *staged; /* malloc'ed copy of the source, owned by the operation */
 };

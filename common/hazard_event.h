@@ -23,9 +23,9 @@ struct sc_hazard_event {
     uint32_t stack;                        /* an id of track/stacks.h, 0 for none */
     const char *runtime_api; /* the runtime function that made the call; NULL: none, or unknown */
     /* The call has ended only the registration, so nodes that were added while the memory was
-     * pageable are valid still. Or it has unmapped the memory, or detached a segment, and nodes are
+     * pageable are valid still. Or it has detached a segment, or unmapped the memory: nodes are
      * valid again once the program maps something at the same place. */
-    bool unregistered, detached;
+    bool unregistered, detached, unmapped;
 };
 
 #endif

@@ -97,13 +97,16 @@ bool sc_graphs_name_memory(struct sc_graphs *graphs, uintptr_t address, size_t s
 }
 
 /* Is a use (of a piece of memory by a node) that is marked as freed valid again? In memory that was
- * unmapped, once something is mapped there. In memory that was unregistered, once that is
- * registered: but a copy stays bound to the registration that has ended (docs/driver.md, Q28). */
+ * unregistered, once that is registered: but a copy stays bound to the registration that has ended
+ * (docs/driver.md, Q28). In memory that was unmapped, once all of it is mapped: but a registration
+ * has the old pages, unless those are a segment's. */
 static bool is_valid_again(const struct freed *freed, const struct sc_graph_use *use)
 {
     const struct sc_hazard_event *by = &sc_graphs_extra(freed->graphs, use)->freed_by;
-    bool is_copy = use->direction == SC_H2D || use->direction == SC_D2H;
-    return freed->is_registered ? by->unregistered && !is_copy : by->detached;
+    if (freed->is_registered)
+        return by->unregistered && use->direction != SC_H2D && use->direction != SC_D2H;
+    return use->shape.address >= freed->address && sc_graph_use_end(use) <= freed->end &&
+           (by->detached || (by->unmapped && use->kind != SC_REGISTERED));
 }
 
 /* Marks the use (of a piece of memory by a node) as freed by the call `by`, which a later launch

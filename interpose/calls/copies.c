@@ -19,6 +19,7 @@
 #include "interpose/driver/wrap.h"
 #include "interpose/graph/copy_sides.h"
 #include "interpose/ledger/managed.h"
+#include "interpose/reaper/reaper.h"
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/streams.h"
 #include "track/device_use.h"
@@ -256,6 +257,7 @@ static void add_memset(struct sc_issue *issue, CUdeviceptr dst, size_t pitch, si
     if (issue->is_empty || !sc_issue_is_on(issue))
         return;
     sc_issue_set_history(issue, SC_MEMSET, dst, 0, sc_shape_hull_bytes(&shape));
+    sc_reaper_end_registrations(shape.address, sc_shape_hull_bytes(&shape));
     if (is_used_as_host(issue, dst))
         sc_issue_add_host_shape(issue, SC_MEMSET, &shape);
     else

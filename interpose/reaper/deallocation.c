@@ -38,7 +38,7 @@ static void name_call(struct sc_deallocation *request, const struct sc_culprit *
     if (request->kind != SC_HOLD_WAIT &&
         sc_track_graph_names(&sc_track, request->address, request->size_bytes, unregistered))
         request->by = event_of(culprit, unregistered);
-    request->by.detached = request->kind == SC_HOLD_UNMAP;
+    request->by.unmapped = request->kind == SC_HOLD_UNMAP;
 }
 
 /* Called before memory is freed: finds the operations in flight there, and has the pages

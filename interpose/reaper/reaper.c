@@ -26,6 +26,7 @@
 #include "interpose/guard/door.h"
 #include "interpose/memory/pinned.h"
 #include "interpose/reaper/copy_times.h"
+#include "interpose/reaper/edges.h"
 #include "interpose/reaper/excuses.h"
 #include "interpose/reaper/library_threads.h"
 #include "interpose/reaper/nvtx.h"
@@ -437,15 +438,20 @@ static bool is_registration_kept(uintptr_t address, size_t size_bytes)
 }
 
 /* Ends a registration by the driver, in its own context. Where that has ended, the registration
- * has, too. */
-static void end_registration(const struct sc_release *release)
+ * has, too. The driver's call waits for the context, and work there may wait for what the program
+ * does next: so it is made only once all is done, and not at all after the deadline. */
+static void end_registration(const struct sc_release *release, uint64_t until_ns)
 {
     const struct sc_stream_record *legacy = sc_streams_of_id(release->context);
-    if (legacy && sc_contexts_push(legacy->context)) {
+    bool is_live = legacy && sc_contexts_push(legacy->context);
+    bool ends = !is_live || sc_marks_await_context(legacy->context, until_ns);
+    if (is_live && ends)
         free_pinned(release, legacy->context);
+    if (is_live)
         sc_contexts_pop();
-    }
-    end_or_put_back(release, /*ended=*/true);
+    end_or_put_back(release, ends);
+    if (!ends)
+        sc_edges_warn_timeout("a use of memory that was unregistered", "earlier work");
 }
 
 /* The program goes on to use memory that it has unregistered: ends registrations that are kept
@@ -461,7 +467,7 @@ void sc_reaper_end_registrations(uintptr_t address, size_t size_bytes)
         struct sc_release release =
             SC_TRACKED(sc_holds_take_unregistered(track.holds, address, size_bytes));
         if (release.hold)
-            end_registration(&release);
+            end_registration(&release, until_ns);
         else
             sc_kernel_call(SYS_nanosleep, &pause, NULL);
     } while (is_registration_kept(address, size_bytes) && sc_now_ns() < until_ns);

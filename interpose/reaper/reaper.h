@@ -125,8 +125,8 @@ bool sc_reaper_has_stopped(void);
 /* Called before a call of the program's uses memory there that the driver may know as registered
  * although the program has unregistered it: a copy or memset, now or by a node that is added or
  * set, or a new registration. Ends registrations that the library has kept for graphs (SC401), in
- * whatever context. The driver's call waits for the context. Under no lock of the library. One load
- * if nothing is held. */
+ * whatever context. Waits for the context, as the driver's call does, for stall_limit at most: then
+ * they are kept on. Under no lock of the library. One load if nothing is held. */
 void sc_reaper_end_registrations(uintptr_t address, size_t size_bytes);
 
 /* Waits until no memory of the interval is held by the reaper after a free, at most stall_limit, on

@@ -841,6 +841,51 @@ bool sc_marks_await(const struct sc_ticket *ticket, uint64_t deadline_ns)
     return true;
 }
 
+/* A wait for the streams of a context, one after the other. */
+struct context_wait {
+    uint64_t deadline_ns;
+    bool over; /* all work that was asked about is complete */
+};
+
+/* Returns an event that comes after all work of the stream, also after work that is not tracked.
+ * NULL: none could be recorded, as on a stream that captures. */
+static CUevent record_apart(struct sc_stream_record *stream)
+{
+    SC_RELAXED();
+    SC_LOCKED(&stream->lock);
+    CUevent event = NULL;
+    if (thread_can_name(stream) && !sc_contexts_is_quiet(stream->context) &&
+        !sc_streams_is_captured(stream))
+        event = take_event_or_null(stream);
+    if (event && record_event_behind(stream, event) != CUDA_SUCCESS) {
+        keep_event(stream, event);
+        event = NULL;
+    }
+    return event;
+}
+
+/* For a walk over the streams of the current context: waits for all work of this one. */
+static void await_stream(void *argument, struct sc_stream_record *stream)
+{
+    struct context_wait *wait = argument;
+    CUevent event = wait->over ? record_apart(stream) : NULL;
+    if (!event)
+        return;
+    SC_RELAXED();
+    while (!(wait->over = says_complete(sc_real.cuEventQuery(event))) &&
+           sc_now_ns() < wait->deadline_ns)
+        sleep_for(POLL_MIN_NS);
+    SC_LOCKED(&stream->lock);
+    keep_event(stream, event);
+}
+
+bool sc_marks_await_context(struct sc_context *context, uint64_t deadline_ns)
+{
+    struct context_wait wait = {deadline_ns, true};
+    sc_streams_each(context, await_stream, &wait);
+    return wait.over;
+}
+
 /* Is there no other work between the operation and the first mark (an event of the library's) after
  * it? `loose` is the last operation before a mark that other work follows. True also if there is no
  * mark after it: then the operation is complete, or its stream is destroyed. */

@@ -19,6 +19,7 @@
 #include "interpose/guard/door.h"
 #include "interpose/memory/pinned.h"
 #include "interpose/reaper/copy_times.h"
+#include "interpose/reaper/edges.h"
 #include "interpose/reaper/excuses.h"
 #include "interpose/reaper/library_threads.h"
 #include "interpose/reaper/nvtx.h"
@@ -144,6 +145,24 @@ bool sc_contexts_push(struct sc_context *context)
 void sc_contexts_pop(void)
 {
     pushed--;
+}
+
+static bool is_context_busy;
+
+bool sc_marks_await_context(struct sc_context *context, uint64_t deadline_ns)
+{
+    ck_assert_ptr_eq(context, &own_context);
+    while (is_context_busy && sc_now_ns() < deadline_ns)
+        step();
+    return !is_context_busy;
+}
+
+static unsigned timeouts_told;
+
+void sc_edges_warn_timeout(const char *api, const char *earlier_api)
+{
+    (void)api, (void)earlier_api;
+    timeouts_told++;
 }
 
 static CUresult unregister(void *address)
@@ -1046,6 +1065,23 @@ START_TEST(a_registration_ends_where_its_memory_is_used)
 }
 END_TEST
 
+START_TEST(a_registration_stays_beside_work_that_does_not_end)
+{
+    keep_registration();
+    has_context = true;
+    is_context_busy = true;
+    sc_options.stall_limit_ns = 20 * 1000 * 1000;
+    sc_reaper_end_registrations(BLOCK, 64);
+    ck_assert_uint_eq(unregistered_at, 0);
+    ck_assert_uint_eq(pushed, 0);
+    ck_assert_uint_eq(timeouts_told, 1);
+    ck_assert(sc_track_is_held(&sc_track, BLOCK, 64, SC_HOLDS_ALL));
+    is_context_busy = false;
+    sc_reaper_end_registrations(BLOCK, 64);
+    ck_assert_uint_eq(unregistered_at, BLOCK);
+}
+END_TEST
+
 START_TEST(a_registration_of_a_context_that_has_ended_is_no_more)
 {
     keep_registration();
@@ -1190,6 +1226,7 @@ int main(void)
     tcase_add_test(tests, a_wait_for_what_does_not_end_is_given_up);
     tcase_add_test(tests, an_interval_settles_with_its_holds);
     tcase_add_test(tests, a_registration_ends_where_its_memory_is_used);
+    tcase_add_test(tests, a_registration_stays_beside_work_that_does_not_end);
     tcase_add_test(tests, a_registration_of_a_context_that_has_ended_is_no_more);
     tcase_add_test(tests, an_unknown_graph_is_nothing_to_forget);
     tcase_add_test(tests, what_was_held_for_a_forgotten_graph_is_given_back);

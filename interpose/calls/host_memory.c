@@ -450,22 +450,22 @@ static struct sc_deallocation deallocation_of(const struct sc_range_info *range,
 
 /* Makes the driver wait for the whole context, by registering and unregistering a page of the
  * library's: before it unregisters any page it waits, and in relaxed mode that wait breaks no
- * capture. Returns the driver's answer. */
+ * capture. Where no page can be registered, at the limit of page-locked memory, waits by
+ * cuCtxSynchronize, unless a stream captures. Returns the driver's answer. */
 static CUresult wait_by_unregistering(void)
 {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    static void *page;
     SC_RELAXED();
-    size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
-    sc_mutex_lock(&lock);
-    page = page ? page : sc_pages_map(page_bytes);
     SC_INSIDE();
+    size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+    void *page = sc_pages_map(page_bytes);
     CUresult result = CUDA_ERROR_NOT_READY;
     if (page && sc_real.cuMemHostRegister_v2 && sc_real.cuMemHostUnregister)
         result = sc_real.cuMemHostRegister_v2(page, page_bytes, 0);
     if (result == CUDA_SUCCESS)
         result = sc_real.cuMemHostUnregister(page);
-    sc_mutex_unlock(&lock);
+    else if (!sc_captures_any_open())
+        result = sc_real.cuCtxSynchronize();
+    sc_pages_unmap(page, page_bytes);
     return result;
 }
 
@@ -584,8 +584,7 @@ static bool may_hold_or_report(const struct giving_back *giving, const struct sc
                                enum sc_hazard_code code)
 {
     SC_DEALLOCATION taken = {.address = range->address, .size_bytes = range->size_bytes};
-    bool is_refused = !sc_contexts_of_memory() || sc_permit_is_refused(&giving->permit);
-    if (!range->range || !is_refused)
+    if (!range->range || (sc_contexts_of_memory() && !sc_permit_is_refused(&giving->permit)))
         return range->range;
     SC_TRACKED(
         sc_inflight_find_in(track.inflight, range->address, range->size_bytes, &taken.found));
@@ -683,7 +682,8 @@ void sc_host_memory_note_free(void *address, enum sc_buffer_kind kind, const str
 /* Called before memory is unregistered: waits for operations on it, since the program may use it at
  * once, and keeps it registered if a graph uses it. Otherwise the graph's next launch would fail,
  * and the context be lost. Returns whether it is kept. The registration ends within a later wait of
- * the program's, when no graph uses the memory any more. */
+ * the program's, when no graph uses the memory any more, or before the program uses it for
+ * something else (sc_reaper_end_registrations). */
 static bool keep_registered(struct giving_back *giving, const struct sc_range_info *range)
 {
     SC_DEALLOCATION waited = deallocation_of(range, SC_HOLD_WAIT);

@@ -54,12 +54,15 @@ SC_INLINED void init_sync(struct sc_sync *sync, const struct sc_call *call)
 }
 
 /* Stores what a wait for the stream will have waited for: all that is issued there by now.
- * Operations are left out if the host already knows all of them to be done. */
+ * Operations are left out if the host already knows all of them to be done. If it knows that of
+ * other work, too, the wait notes nothing. */
 SC_INLINED void wait_for_stream(struct sc_sync *sync)
 {
-    sync->on = true;
-    sync->since_ticks = sc_unfinished_stream_since(sync->stream);
     sync->all_known = sc_track_is_all_known(&sc_track, sync->stream->id);
+    sync->on = !sync->all_known || !sc_unfinished_is_clear(sync->stream);
+    if (!sync->on)
+        return;
+    sync->since_ticks = sc_unfinished_stream_since(sync->stream);
     if (sync->all_known)
         return;
     sync->point = sc_track_sync_point(&sc_track, sync->stream->id, sc_streams_scope(sync->stream));

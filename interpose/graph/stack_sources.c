@@ -69,7 +69,7 @@ static void redirect_node(struct sc_stack_sources *redirects, const struct sc_wa
     if (redirects->count == redirects->capacity ||
         sc_real.cuGraphMemcpyNodeGetParams(node, &copy) != CUDA_SUCCESS)
         return;
-    struct sc_copy_sides sides = sc_copy_sides_of_3d(&copy);
+    struct sc_copy_sides sides = sc_copy_sides_named_by_node(&copy);
     struct sc_redirected *entry = &redirects->list[redirects->count];
     *entry = (struct sc_redirected){node, sc_node_walk_top(in, node), copy};
     bool source = redirect_side(in, node, SC_H2D, &sides.src, &copy);

@@ -437,21 +437,36 @@ static bool is_registration_kept(uintptr_t address, size_t size_bytes)
            sc_track_is_held(&sc_track, address, size_bytes, SC_HOLDS_UNREGISTERED);
 }
 
+/* Waits until the context has nothing to do, up to the deadline. A wait that was in vain is not
+ * made again for twenty times as long: work may wait for what the program does next, which may be
+ * many calls. */
+static bool await_context(struct sc_context *context, uint64_t since_ns, uint64_t until_ns)
+{
+    static _Atomic uint64_t not_before_ns;
+    bool waits = since_ns >= atomic_load(&not_before_ns);
+    bool is_over = sc_marks_await_context(context, waits ? until_ns : since_ns);
+    if (waits && !is_over) {
+        atomic_store(&not_before_ns, until_ns + 20 * (until_ns - since_ns));
+        sc_edges_warn_timeout("a use of memory that was unregistered", "earlier work");
+    }
+    return is_over;
+}
+
 /* Ends a registration by the driver, in its own context. Where that has ended, the registration
- * has, too. The driver's call waits for the context, and work there may wait for what the program
- * does next: so it is made only once all is done, and not at all after the deadline. */
-static void end_registration(const struct sc_release *release, uint64_t until_ns)
+ * has, too. The driver's call waits for the context, so it is made only once all is done there.
+ * False: it is not, or the context is about to end; the registration is kept on. */
+static bool end_registration(const struct sc_release *release, uint64_t since_ns, uint64_t until_ns)
 {
     const struct sc_stream_record *legacy = sc_streams_of_id(release->context);
     bool is_live = legacy && sc_contexts_push(legacy->context);
-    bool ends = !is_live || sc_marks_await_context(legacy->context, until_ns);
+    bool ends = !is_live || (await_context(legacy->context, since_ns, until_ns) &&
+                             !sc_contexts_is_quiet(legacy->context));
     if (is_live && ends)
         free_pinned(release, legacy->context);
     if (is_live)
         sc_contexts_pop();
     end_or_put_back(release, ends);
-    if (!ends)
-        sc_edges_warn_timeout("a use of memory that was unregistered", "earlier work");
+    return ends;
 }
 
 /* The program goes on to use memory that it has unregistered: ends registrations that are kept
@@ -462,13 +477,13 @@ void sc_reaper_end_registrations(uintptr_t address, size_t size_bytes)
         return;
     SC_KEEP_ERRNO();
     const struct timespec pause = {.tv_nsec = POLL_MAX_NS};
-    const uint64_t until_ns = sc_now_ns() + sc_options.stall_limit_ns;
+    const uint64_t since_ns = sc_now_ns(), until_ns = since_ns + sc_options.stall_limit_ns;
     do {
         struct sc_release release =
             SC_TRACKED(sc_holds_take_unregistered(track.holds, address, size_bytes));
-        if (release.hold)
-            end_registration(&release, until_ns);
-        else
+        if (release.hold && !end_registration(&release, since_ns, until_ns))
+            return;
+        if (!release.hold)
             sc_kernel_call(SYS_nanosleep, &pause, NULL);
     } while (is_registration_kept(address, size_bytes) && sc_now_ns() < until_ns);
 }

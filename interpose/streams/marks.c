@@ -848,12 +848,17 @@ struct context_wait {
 };
 
 /* Returns an event that comes after all work of the stream, also after work that is not tracked.
- * NULL: none could be recorded, as on a stream that captures. */
-static CUevent record_apart(struct sc_stream_record *stream)
+ * NULL: none could be recorded, as where the thread cannot name the stream, or it captures. Stores
+ * the stream's context and its last operation. */
+static CUevent record_apart(struct sc_stream_record *stream, struct sc_context **context,
+                            struct sc_ticket *last)
 {
     SC_RELAXED();
     SC_LOCKED(&stream->lock);
     CUevent event = NULL;
+    *context = stream->context;
+    *last =
+        (struct sc_ticket){.stream = stream->id, .number = sc_track_issued(&sc_track, stream->id)};
     if (thread_can_name(stream) && !sc_contexts_is_quiet(stream->context) &&
         !sc_streams_is_captured(stream))
         event = take_event_or_null(stream);
@@ -864,25 +869,40 @@ static CUevent record_apart(struct sc_stream_record *stream)
     return event;
 }
 
-/* For a walk over the streams of the current context: waits for all work of this one. */
+/* Gives the event back to the stream, or ends it if the record is another context's by now. */
+static void give_event_back(struct sc_stream_record *stream, struct sc_context *context,
+                            CUevent event)
+{
+    SC_LOCKED(&stream->lock);
+    if (stream->context == context)
+        keep_event(stream, event);
+    else
+        destroy_event(context, event);
+}
+
+/* For a walk over the streams of the current context: waits for all work of this one, or, where no
+ * event can be recorded, for its tracked operations. */
 static void await_stream(void *argument, struct sc_stream_record *stream)
 {
     struct context_wait *wait = argument;
-    CUevent event = wait->over ? record_apart(stream) : NULL;
-    if (!event)
+    struct sc_context *context;
+    struct sc_ticket last;
+    CUevent event = wait->over ? record_apart(stream, &context, &last) : NULL;
+    if (!event) {
+        wait->over = wait->over && (!last.number || sc_marks_await(&last, wait->deadline_ns));
         return;
+    }
     SC_RELAXED();
     while (!(wait->over = says_complete(sc_real.cuEventQuery(event))) &&
            sc_now_ns() < wait->deadline_ns)
         sleep_for(POLL_MIN_NS);
-    SC_LOCKED(&stream->lock);
-    keep_event(stream, event);
+    give_event_back(stream, context, event);
 }
 
 bool sc_marks_await_context(struct sc_context *context, uint64_t deadline_ns)
 {
     struct context_wait wait = {deadline_ns, true};
-    sc_streams_each(context, await_stream, &wait);
+    sc_streams_each_ever(context, await_stream, &wait);
     return wait.over;
 }
 

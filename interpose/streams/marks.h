@@ -217,7 +217,8 @@ bool sc_marks_stand_close(const struct sc_ticket *ticket);
  * lock is held during sleeps, so a signal handler may leave the function. */
 bool sc_marks_await(const struct sc_ticket *ticket, uint64_t deadline_ns);
 /* The same for all work of the context, which must be current: also for what is not tracked, as
- * kernels and host functions are. Streams that capture are left out. */
+ * kernels and host functions are. Of streams that this thread cannot name, or that capture, tracked
+ * work alone. */
 bool sc_marks_await_context(struct sc_context *context, uint64_t deadline_ns);
 
 /* Returns true if a mark (an event of the library's) shows that operation `ticket` is incomplete,

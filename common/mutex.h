@@ -1,11 +1,12 @@
-/* Mutexes of the library under which it may call the driver, so that a signal of the program is
+/* Mutexes of the library, under some of which it calls the driver. So a signal of the program is
  * handled while a thread holds one (common/library_lock.h has the locks that postpone signals). The
  * handler may touch guarded memory, and must not wait then: the reaper, which ends such waits, may
  * need the mutex. So a thread counts the mutexes that it holds.
  *
  * A mutex counts from before the thread tries to lock it until after it is unlocked. The owner that
  * glibc notes in a mutex does not tell as much: it is stored a few instructions after the lock is
- * taken. Thread-safe; no function here may be called in a signal handler. */
+ * taken. Thread-safe. In a signal handler only for mutexes that its thread cannot hold, or that are
+ * held with signals blocked. */
 
 /* Terms (docs/glossary.md):
  *   guard: page protection of the memory of operations in flight
@@ -35,6 +36,7 @@ static inline void sc_mutex_count(void)
 static inline void sc_mutex_discount(void)
 {
     atomic_signal_fence(memory_order_seq_cst);
+    SC_ASSERT(sc_mutex_depth > 0);
     sc_mutex_depth--;
 }
 

@@ -224,7 +224,7 @@ static void unsubscribe_locked(void) SC_REQUIRES(lock)
 static bool lock_in_time(void) SC_TRY_ACQUIRES(true, lock)
 {
     struct timespec until = sc_deadline_in(YIELD_MAX_NS);
-    return sc_lock_until(&lock, &until) == 0;
+    return sc_mutex_lock_until(&lock, &until) == 0;
 }
 
 /* Called before a tool's cuptiSubscribe, of which CUPTI allows one: ends the library's subscription

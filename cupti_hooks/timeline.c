@@ -435,7 +435,7 @@ static void give_up_records(void)
 static bool lock_in_time(void) SC_TRY_ACQUIRES(true, lock)
 {
     struct timespec until = sc_deadline_in(LEAVE_MAX_S * UINT64_C(1000000000));
-    return sc_lock_until(&lock, &until) == 0;
+    return sc_mutex_lock_until(&lock, &until) == 0;
 }
 
 /* Notes that records which were delivered until now have gone to another tool. */

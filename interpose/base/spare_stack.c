@@ -8,6 +8,7 @@
 #include "common/frames.h"
 #include "common/kernel.h"
 #include "common/library_lock.h"
+#include "common/mutex.h"
 #include "common/own_pages.h"
 #include "common/uncancelled.h"
 #include "interpose/base/compiler.h"
@@ -250,7 +251,7 @@ struct escape {
     /* the signal mask before the call; pending signals that it lets through end a wait */
     uint64_t outside;
     struct sc_frame inside;
-    int depth;
+    int depth, mutex_depth;
     bool may_abandon;         /* may the call be abandoned while it waits for a lock? */
     void (*undo)(void *lock); /* releases the one lock that the call holds then, or NULL */
     void *lock;
@@ -265,11 +266,13 @@ static struct escape make_escape(bool may_abandon, uint64_t outside)
     return (struct escape){.outside = outside,
                            .inside = sc_inside,
                            .depth = sc_library_lock_depth,
+                           .mutex_depth = sc_mutex_depth,
                            .may_abandon = may_abandon};
 }
 
 /* Puts back what the abandoned call had changed for the thread: its count of locks, and whether it
- * is within a call of the library. */
+ * is within a call of the library. It holds no mutex, or, in the last calls of a process, holds it
+ * on. */
 static void restore_outside(const struct escape *escape)
 {
     sc_library_lock_depth = escape->depth;
@@ -304,7 +307,8 @@ static struct escape *escape_of_shared(void)
 static bool may_abandon_now(const struct escape *escape)
 {
     int held = sc_library_lock_depth - escape->depth - 1;
-    return escape->may_abandon && held == (escape->undo ? 1 : 0);
+    return escape->may_abandon && held == (escape->undo ? 1 : 0) &&
+           sc_mutex_depth == escape->mutex_depth;
 }
 
 /* Says how the running call's one lock is released if the call is abandoned. On a stack that is no

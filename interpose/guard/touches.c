@@ -77,7 +77,8 @@ struct touch {
     bool is_undecided;            /* it is counted as not checked, since its length is unknown */
     bool is_stepped;              /* result: the page is protected again after the instruction */
     bool gives_up;                /* stall_limit has passed, so the touch goes on */
-    /* the interrupted call has locked what the library's thread that ends waits needs */
+    /* a handler touches that has interrupted a call with a mutex, which the library's thread that
+     * ends waits may need (common/mutex.h) */
     bool must_not_wait;
     /* The operations that forbid it run after a host function that waits for the program. */
     bool is_excused;
@@ -111,8 +112,8 @@ static void report_each(const struct sc_ops *ops, const struct touch *touch)
 {
     for (unsigned i = 0; i < sc_ops_count_kept(ops); i++) {
         struct sc_ops one = sc_ops_view_one(ops, i);
-        enum sc_action action =
-            sc_hazards_heals(&one.ops[0]) ? SC_ACTION_STALLED : SC_ACTION_REPORTED;
+        bool heals = !touch->must_not_wait && sc_hazards_heals(&one.ops[0]);
+        enum sc_action action = heals ? SC_ACTION_STALLED : SC_ACTION_REPORTED;
         struct sc_buffer buffer = sc_hazards_buffer_of(&one.ops[0]);
         sc_hazards_report_touch(sc_hazards_touch_code(&one.ops[0], touch->kind), action, &one,
                                 &buffer, touch->culprit);
@@ -538,10 +539,7 @@ static enum wait check_wait(struct touch *touch, uint64_t now_ns, uint64_t until
     if (!touch->hold || sc_reaper_has_stopped())
         return WAIT_OVER;
     touch->gives_up |= now_ns >= until_ns;
-    /* the handler has interrupted a call with a lock without which no operation may be seen
-     * complete */
-    touch->must_not_wait |= sc_mutex_depth != 0;
-    if (touch->gives_up || touch->must_not_wait)
+    if (touch->gives_up)
         return WAIT_OVER;
     if (touch->fault && sc_kernel_mask_holds_back(touch->fault->mask))
         return WAIT_LEFT;
@@ -657,7 +655,12 @@ void sc_touches_by_kernel(const void *address, size_t size_bytes, enum sc_touch 
     SC_TRACE("touch address bytes kind", address, size_bytes, kind);
     SC_KEEP_ERRNO();
     struct touch touch = {
-        .address = (uintptr_t)address, .size_bytes = size_bytes, .kind = kind, .culprit = culprit};
+        .address = (uintptr_t)address,
+        .size_bytes = size_bytes,
+        .kind = kind,
+        .culprit = culprit,
+        .must_not_wait = sc_mutex_depth != 0,
+    };
     if (sc_library_lock_depth)
         unprotect_pages_at_once(touch.address, size_bytes);
     else if (size_bytes)
@@ -753,6 +756,7 @@ static bool handle_fault(const struct sc_fault *fault)
         .kind = fault->write ? SC_TOUCH_WRITE : SC_TOUCH_READ,
         .culprit = &culprit,
         .fault = fault,
+        .must_not_wait = sc_mutex_depth != 0,
     };
     take_steps(&touch, handle_fault_once);
     return !touch.is_program_fault;

@@ -649,16 +649,18 @@ void sc_reaper_wake(void)
 /* ---- what hooks call ---- */
 
 /* With halt_on_error=1: the hazard was just queued; waits until the reaper has written it, and
- * aborts. If it was none after all, returns. The lock is released once, since that starts the
- * thread. */
+ * aborts. If it was none after all, returns. So it does after stall_limit: the reaper may need what
+ * this thread holds. The lock is released once, since that starts the thread. */
 static void halt_when_on_disk_locked(void) SC_REQUIRES(reaper.lock)
 {
     SC_ASSERT_HELD(&reaper.lock);
     SC_NO_CANCELLATION_POINT();
     unlock_reaper(); /* this starts the thread */
     lock_reaper();
-    while ((reaper.count || reaper.deciding) && !reaper.stopped)
-        pthread_cond_wait(&reaper.done, &reaper.lock);
+    const struct timespec until = sc_deadline_in(sc_options.stall_limit_ns);
+    int result = 0;
+    while ((reaper.count || reaper.deciding) && !reaper.stopped && result != ETIMEDOUT)
+        result = sc_cond_wait_until(&reaper.done, &reaper.lock, &until);
     if (!reaper.found)
         return;
     unlock_reaper();

@@ -14,6 +14,7 @@
 
 #include "common/brief_lock.h"
 #include "common/library_lock.h"
+#include "common/mutex.h"
 #include "interpose/base/thread_stack.h"
 
 static struct sc_brief_lock brief, outer;
@@ -168,6 +169,28 @@ START_TEST(a_lock_that_is_held_meanwhile_is_given_back)
 }
 END_TEST
 
+static void use_within_mutex(void *unused)
+{
+    sc_mutex_lock(&mutex);
+    send_and_use(unused);
+    sc_mutex_unlock(&mutex);
+}
+
+/* Nobody would unlock the mutex. */
+START_TEST(a_wait_within_a_mutex_is_not_left)
+{
+    pthread_t thread;
+    have_taken(&brief);
+    ck_assert_int_eq(pthread_create(&thread, NULL, give_later, NULL), 0);
+    ck_assert(sc_spare_stack_try(use_within_mutex, NULL, NULL));
+    ck_assert_uint_eq(ended, 1);
+    ck_assert_int_eq(sc_mutex_depth, 0);
+    ck_assert_int_eq(pthread_mutex_trylock(&mutex), 0);
+    pthread_mutex_unlock(&mutex);
+    pthread_join(thread, NULL);
+}
+END_TEST
+
 static void hold_and_use(void *unused)
 {
     sc_brief_lock_acquire(&outer);
@@ -204,6 +227,7 @@ int main(void)
     tcase_add_test(tcase, a_signal_that_stays_blocked_does_not);
     tcase_add_test(tcase, a_call_is_repeated_until_the_lock_is_had);
     tcase_add_test(tcase, a_lock_that_is_held_meanwhile_is_given_back);
+    tcase_add_test(tcase, a_wait_within_a_mutex_is_not_left);
     tcase_add_test(tcase, the_last_calls_of_a_process_end);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);

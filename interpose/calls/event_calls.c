@@ -300,7 +300,8 @@ static struct before work_before(CUevent event)
     struct sc_point point = sc_track_event_point(&sc_track, (uintptr_t)event);
     struct before before = {point.stream ? sc_streams_of_id(point.stream) : NULL, point.work_ticks};
     sc_track_release_point(&sc_track, &point);
-    if (before.stream && (before.stream->gone || point.number < before.stream->since_number))
+    if (before.stream &&
+        (sc_stream_is_gone(before.stream) || point.number < before.stream->since_number))
         before.stream = NULL;
     return before;
 }
@@ -369,7 +370,7 @@ SC_INLINED struct simple_wait begin_simple_wait(enum sc_simplicity least, CUstre
         return (struct simple_wait){0};
     struct sc_stream_record *before =
         number.stream == stream->id ? stream : sc_streams_of_id(number.stream);
-    if (!before || before->gone || number.number < before->since_number)
+    if (!before || sc_stream_is_gone(before) || number.number < before->since_number)
         return (struct simple_wait){0};
     bool may_bring_work = before != stream && !sc_unfinished_is_clear(before);
     if (stream->kind == SC_STREAM_BLOCKING)

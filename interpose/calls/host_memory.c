@@ -192,7 +192,7 @@ static void look_for_work(void *argument, struct sc_stream_record *stream) SC_UN
 {
     bool *is_busy = argument;
     SC_LOCKED(&stream->lock);
-    if (!*is_busy && !stream->gone)
+    if (!*is_busy && !sc_stream_is_gone(stream))
         *is_busy = (stream->owner && stream->owner != sc_thread_id()) ||
                    sc_streams_is_capturing(stream) ||
                    sc_real.cuStreamQuery(stream->handle) != CUDA_SUCCESS;

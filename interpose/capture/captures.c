@@ -192,7 +192,7 @@ void sc_captures_ended(struct sc_stream_record *stream)
 {
     SC_KEEP_ERRNO();
     sc_capturing_changed();
-    if (sc_captures_any_open() && (stream->gone || !sc_streams_is_capturing(stream)) &&
+    if (sc_captures_any_open() && (sc_stream_is_gone(stream) || !sc_streams_is_capturing(stream)) &&
         remove_capture(stream))
         sc_detours_make_owed_waits();
 }

@@ -37,7 +37,7 @@ static CUevent make_event(void)
  * can be recorded on it from here. */
 static bool is_of_other_thread(const struct sc_stream_record *stream)
 {
-    return stream->owner && !stream->gone && stream->owner != sc_thread_id();
+    return stream->owner && !sc_stream_is_gone(stream) && stream->owner != sc_thread_id();
 }
 
 /* Is it a blocking stream that this thread can name? An operation that is made on the private
@@ -45,7 +45,8 @@ static bool is_of_other_thread(const struct sc_stream_record *stream)
  * before their later work. */
 static bool is_own_blocking(const struct sc_stream_record *stream)
 {
-    return stream->kind == SC_STREAM_BLOCKING && !stream->gone && !is_of_other_thread(stream);
+    return stream->kind == SC_STREAM_BLOCKING && !sc_stream_is_gone(stream) &&
+           !is_of_other_thread(stream);
 }
 
 /* Locks the stream and returns true, if it is a stream of this context for which `is_wanted`
@@ -102,7 +103,7 @@ static void make_private_wait(const struct edges *edges, CUevent event)
  * be recorded there from here, and its last work may still be under way. */
 static bool may_be_foreign(const struct sc_stream_record *stream)
 {
-    return stream->owner && (stream->gone || is_of_other_thread(stream));
+    return stream->owner && (sc_stream_is_gone(stream) || is_of_other_thread(stream));
 }
 
 /* Makes the private stream wait for the work of another thread's default stream, by the latest

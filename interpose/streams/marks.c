@@ -272,7 +272,7 @@ static CUresult stream_to_record_on(struct sc_stream_record *stream, CUstream *m
  * the handle of a per-thread default stream means another stream. */
 static bool thread_can_name(const struct sc_stream_record *stream)
 {
-    return !stream->gone && (!stream->owner || stream->owner == sc_thread_id());
+    return !sc_stream_is_gone(stream) && (!stream->owner || stream->owner == sc_thread_id());
 }
 
 /* Removes the stream's oldest mark, which has occurred or is needed no more, and keeps its
@@ -716,7 +716,8 @@ void sc_marks_fence_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->
 {
     SC_ASSERT_HELD(&stream->lock);
     CUevent *fence = &stream->marks.fence;
-    if (stream->kind != SC_STREAM_BLOCKING || stream->gone || !sc_contexts_push(stream->context))
+    if (stream->kind != SC_STREAM_BLOCKING || sc_stream_is_gone(stream) ||
+        !sc_contexts_push(stream->context))
         return;
     if (!*fence && new_event(fence) != CUDA_SUCCESS)
         *fence = NULL;

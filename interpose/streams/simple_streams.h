@@ -40,8 +40,7 @@ SC_INLINED struct sc_stream_record *sc_streams_find_simple(enum sc_simplicity le
         return NULL;
     struct sc_stream_record *stream =
         sc_handle_pointer(sc_handles_guess(&sc_streams_by_handle, (uintptr_t)handle));
-    return sc_likely(stream && stream->handle == handle &&
-                     !atomic_load_explicit(&stream->gone, memory_order_relaxed) &&
+    return sc_likely(stream && stream->handle == handle && !sc_stream_is_gone(stream) &&
                      (!ties || !sc_streams_is_tied(stream, ties)))
                ? stream
                : NULL;

@@ -44,11 +44,17 @@ static __thread struct sc_stream_record *own_streams;
 
 static _Atomic uint32_t highest_id;
 
-/* Notes whether the record's handle names this stream no more. */
-static void set_gone(struct sc_stream_record *stream, bool gone)
+/* Notes that the record's handle names this stream no more. */
+static void set_gone_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock)
 {
-    SC_LOCKED(&stream->lock);
-    stream->gone = gone;
+    SC_ASSERT_HELD(&stream->lock);
+    atomic_fetch_or(&stream->life, SC_STREAM_GONE);
+}
+
+/* Is the record still, or was it at last, that of the stream which had this `life`? */
+static bool is_of_life(const struct sc_stream_record *stream, uint32_t life)
+{
+    return (atomic_load(&stream->life) | SC_STREAM_GONE) == (life | SC_STREAM_GONE);
 }
 
 /* Appends the stream to the list of destroyed streams whose work may still run, so that its marks
@@ -85,7 +91,9 @@ static void forget_thread_streams(void *argument)
     while (sc_active() && *first) {
         struct sc_stream_record *stream = *first;
         *first = stream->next_owned;
-        set_gone(stream, true);
+        sc_mutex_lock(&stream->lock);
+        set_gone_locked(stream);
+        sc_mutex_unlock(&stream->lock);
         remove_stream(stream);
     }
     *first = NULL;
@@ -212,8 +220,8 @@ static struct sc_stream_record *take_gone(void)
 static bool has_marks_locked(const struct sc_stream_record *stream) SC_REQUIRES(stream->lock)
 {
     SC_ASSERT_HELD(&stream->lock);
-    return stream->id && stream->gone && !sc_contexts_events_are_dead(stream->context) &&
-           sc_marks_are_left_locked(stream);
+    return stream->id && sc_stream_is_gone(stream) &&
+           !sc_contexts_events_are_dead(stream->context) && sc_marks_are_left_locked(stream);
 }
 
 /* Asks the driver: has all work of the destroyed stream that a mark comes after ended? */
@@ -231,7 +239,8 @@ static bool marks_are_spent_locked(struct sc_stream_record *stream) SC_REQUIRES(
 static bool is_superfluous_locked(const struct sc_stream_record *stream) SC_REQUIRES(registry_lock)
 {
     SC_ASSERT_HELD(&registry_lock);
-    if (!stream->id || !stream->gone || stream->owner || stream->kind == SC_STREAM_LEGACY ||
+    if (!stream->id || !sc_stream_is_gone(stream) || stream->owner ||
+        stream->kind == SC_STREAM_LEGACY ||
         sc_handle_pointer(sc_handles_get(&by_id, stream->id)) != stream)
         return false;
     struct sc_ticket last = {.stream = stream->id,
@@ -315,7 +324,7 @@ static void fill_record(struct sc_stream_record *stream, uint32_t id, CUstream h
     stream->owner = handle == CU_STREAM_PER_THREAD ? sc_thread_id() : 0;
     stream->handle = handle;
     stream->context = context;
-    stream->gone = false;
+    atomic_store(&stream->life, (stream->life & ~SC_STREAM_GONE) + SC_STREAM_NEXT_LIFE);
     stream->capturing = (struct sc_capturing){0};
     stream->owes_wait = kind == SC_STREAM_BLOCKING && context->legacy_stream->owes_wait;
     sc_unfinished_renew(stream);
@@ -422,13 +431,14 @@ static struct sc_stream_record *learn_stream(CUstream handle)
     return stream ? pay_owed_wait(stream) : NULL;
 }
 
-static struct sc_stream_record *relearn_stream(struct sc_stream_record *former, CUstream handle);
+static struct sc_stream_record *relearn_stream(struct sc_stream_record *former, uint32_t life,
+                                               CUstream handle);
 
 struct sc_stream_record *sc_streams_find_known(CUstream handle)
 {
     struct sc_stream_record *stream =
         sc_handle_pointer(sc_handles_get(&sc_streams_by_handle, (uintptr_t)handle));
-    return stream && !stream->gone ? stream : NULL;
+    return stream && !sc_stream_is_gone(stream) ? stream : NULL;
 }
 
 /* Finds a default stream, which is not in the table, or one that the quick look has missed. A
@@ -444,9 +454,10 @@ static __attribute__((noinline)) struct sc_stream_record *find_less_common(CUstr
     }
     struct sc_stream_record *stream =
         sc_handle_pointer(sc_handles_search(&sc_streams_by_handle, (uintptr_t)handle));
-    if (sc_likely(stream && !atomic_load_explicit(&stream->gone, memory_order_relaxed)))
-        return stream;
-    return stream ? relearn_stream(stream, handle) : learn_stream(handle);
+    if (!stream)
+        return learn_stream(handle);
+    uint32_t life = atomic_load(&stream->life);
+    return life & SC_STREAM_GONE ? relearn_stream(stream, life, handle) : stream;
 }
 
 /* Returns the record of the stream that a call names; most are found by one look into the table.
@@ -458,8 +469,7 @@ struct sc_stream_record *sc_streams_find(CUstream handle, bool per_thread)
     struct sc_stream_record *stream;
     if (sc_likely(handle &&
                   sc_handles_get_at_once(&sc_streams_by_handle, (uintptr_t)handle, &value) &&
-                  (stream = sc_handle_pointer(value)) != NULL &&
-                  !atomic_load_explicit(&stream->gone, memory_order_relaxed)))
+                  (stream = sc_handle_pointer(value)) != NULL && !sc_stream_is_gone(stream)))
         return stream;
     return find_less_common(handle, per_thread);
 }
@@ -498,7 +508,7 @@ struct sc_stream_record *sc_streams_destroying(CUstream handle)
     sc_marks_add_locked(stream);
     if (sc_captures_are_repaired())
         sc_marks_outlive_locked(stream);
-    stream->gone = true;
+    set_gone_locked(stream);
     sc_mutex_unlock(&stream->lock);
     return stream;
 }
@@ -506,7 +516,7 @@ struct sc_stream_record *sc_streams_destroying(CUstream handle)
 /* Called when the driver has refused to destroy the stream: its handle names it again. */
 void sc_streams_not_destroyed(struct sc_stream_record *stream)
 {
-    set_gone(stream, false);
+    atomic_fetch_and(&stream->life, ~SC_STREAM_GONE);
     SC_LOCKED(&registry_lock);
     sc_handles_put(&sc_streams_by_handle, (uintptr_t)stream->handle, (uintptr_t)stream);
 }
@@ -533,7 +543,7 @@ static bool is_walked(const struct walk *walk, const struct sc_stream_record *st
 {
     if (walk->is_whole)
         return stream->context == walk->context || stream->context->primary == walk->context;
-    return stream->context == walk->context && (!stream->gone || stream->owner);
+    return stream->context == walk->context && (!sc_stream_is_gone(stream) || stream->owner);
 }
 
 /* Stores the context's streams as far as there is room. Returns how many there are, so that the
@@ -590,45 +600,38 @@ void sc_streams_each_ever(struct sc_context *context, sc_visit_stream *visit, vo
     visit_streams(context, /*is_whole=*/true, visit, argument);
 }
 
-/* Removes the handle if it still names this stream. Returns whether it did: if several threads find
- * that the stream is gone, one of them ends it. */
-static bool remove_name(struct sc_stream_record *stream, CUstream handle)
+/* Removes the handle if it still names the stream of this `life`. Returns whether it did: if
+ * several threads find that the stream is gone, one of them ends it. */
+static bool remove_name(struct sc_stream_record *stream, uint32_t life, CUstream handle)
 {
     SC_LOCKED(&registry_lock);
     bool taken =
+        is_of_life(stream, life) &&
         sc_handle_pointer(sc_handles_get(&sc_streams_by_handle, (uintptr_t)handle)) == stream;
     if (taken)
         sc_handles_remove(&sc_streams_by_handle, (uintptr_t)handle);
     return taken;
 }
 
-/* Ends the record of a stream that has ended with its context, or that was destroyed without a
- * wrapper's notice. A thread's default stream is removed by its own thread, and a legacy stream
- * stays with its context's record. */
-static void bury_stream(struct sc_stream_record *stream)
-{
-    set_gone(stream, true);
-    remove_name(stream, stream->handle);
-    if (stream->kind != SC_STREAM_LEGACY && !stream->owner) /* a thread removes its own */
-        remove_stream(stream);
-}
-
 /* Called when the handle of a destroyed stream is used: it names a new stream, for which a record
  * is made. The former stream's record is ended, by one of the threads that find this. */
-static struct sc_stream_record *relearn_stream(struct sc_stream_record *former, CUstream handle)
+static struct sc_stream_record *relearn_stream(struct sc_stream_record *former, uint32_t life,
+                                               CUstream handle)
 {
-    if (remove_name(former, handle))
+    if (remove_name(former, life, handle))
         remove_stream(former);
     return learn_stream(handle);
 }
 
 /* Called from within the driver when the handle's stream has gone without a wrapper: takes no lock.
- * The next use of the handle finds out what it names. */
+ * The next use of the handle finds out what it names. Meanwhile another thread may give the record
+ * to another stream, which is not gone: that has another life. */
 void sc_streams_renamed(CUstream handle)
 {
     struct sc_stream_record *former = sc_streams_find_known(handle);
-    if (former)
-        former->gone = true;
+    uint32_t life = former ? atomic_load(&former->life) : SC_STREAM_GONE;
+    if (!(life & SC_STREAM_GONE) && sc_streams_find_known(handle) == former)
+        atomic_compare_exchange_strong(&former->life, &life, life | SC_STREAM_GONE);
 }
 
 /* Called when the program has created a stream: makes its record, with the call that did so
@@ -636,27 +639,47 @@ void sc_streams_renamed(CUstream handle)
  * notice. */
 void sc_streams_created(CUstream handle, uint32_t origin)
 {
-    struct sc_stream_record *former =
-        sc_handle_pointer(sc_handles_get(&sc_streams_by_handle, (uintptr_t)handle));
-    if (former)
-        bury_stream(former);
-    const struct sc_stream_record *stream = learn_stream(handle);
+    sc_streams_renamed(handle);
+    const struct sc_stream_record *stream = sc_streams_find(handle, /*per_thread=*/false);
     if (stream)
         SC_TRACKED(sc_order_set_origin(track.order, stream->id, origin));
 }
 
-/* For the walk over streams of a context that has ended: removes one. If the events have ended,
- * too, its marks are dropped. */
-static void bury_for_context(void *events_are_dead, struct sc_stream_record *stream)
+/* The end of a context: its handle and whether its events have ended with it. */
+struct context_end {
+    const struct sc_context *context;
+    bool events_are_dead;
+};
+
+/* Notes that the stream is gone with its context; if the events have ended, too, its marks are
+ * dropped. Returns the record's life, and its handle in *handle. 0: the record is another stream's
+ * by now, or of a default stream: a thread removes its own, and a legacy stream stays with its
+ * context's record. */
+static uint32_t end_life(struct sc_stream_record *stream, const struct context_end *end,
+                         CUstream *handle)
 {
-    if (events_are_dead) {
-        SC_LOCKED(&stream->lock);
+    SC_LOCKED(&stream->lock);
+    if (stream->context != end->context)
+        return 0;
+    if (end->events_are_dead)
         sc_marks_void_locked(stream);
-    }
-    bury_stream(stream);
+    set_gone_locked(stream);
+    *handle = stream->handle;
+    return stream->kind == SC_STREAM_LEGACY || stream->owner ? 0 : stream->life;
+}
+
+/* For the walk over streams of a context that has ended: ends one. It was listed before, so another
+ * thread may have ended it, and its record may be another stream's. */
+static void bury_for_context(void *argument, struct sc_stream_record *stream)
+{
+    CUstream handle;
+    uint32_t life = end_life(stream, argument, &handle);
+    if (life && remove_name(stream, life, handle))
+        remove_stream(stream);
 }
 
 void sc_streams_forget_of(struct sc_context *context, bool events_are_dead)
 {
-    sc_streams_each(context, bury_for_context, events_are_dead ? context : NULL);
+    struct context_end end = {context, events_are_dead};
+    sc_streams_each(context, bury_for_context, &end);
 }

@@ -85,6 +85,9 @@ struct sc_stream_marks {
     struct sc_mark few[SC_MARKS_FEW];
 };
 
+/* Parts of sc_stream_record.life. */
+enum { SC_STREAM_GONE = 1u, SC_STREAM_NEXT_LIFE = 2u };
+
 /* What the library knows of one stream of the driver's. Never freed; used again for other streams.
  */
 struct sc_stream_record {
@@ -107,8 +110,10 @@ struct sc_stream_record {
     struct sc_context *context;
     uint32_t id;
     enum sc_stream_kind kind;
-    int32_t owner;     /* the only thread that can name a per-thread default stream; 0 on others */
-    _Atomic bool gone; /* the handle names no stream, or another one */
+    int32_t owner; /* the only thread that can name a per-thread default stream; 0 on others */
+    /* Which stream the record is for: a number for each one that it was given to, in steps of
+     * SC_STREAM_NEXT_LIFE, and SC_STREAM_GONE: the handle names no stream, or another one. */
+    _Atomic uint32_t life;
     /* Must the stream wait, once its capture has ended, for the event behind the context's last
      * detour? While it captures it cannot. A blocking stream that gets its record while the legacy
      * stream owes this wait owes it as well. */
@@ -119,6 +124,12 @@ struct sc_stream_record {
 };
 
 _Static_assert(sizeof(struct sc_stream_record) <= 2048, "as many as a page can have");
+
+/* Does the record's handle name its stream no more? */
+static inline bool sc_stream_is_gone(const struct sc_stream_record *stream)
+{
+    return atomic_load_explicit(&stream->life, memory_order_relaxed) & SC_STREAM_GONE;
+}
 
 /* Returns 0 or -ENOMEM. */
 int sc_streams_init(void);

@@ -2,7 +2,6 @@
 
 #include <linux/futex.h>
 #include <stdbool.h>
-#include <stddef.h>
 
 #include "common/checks.h"
 #include "common/kernel.h"

@@ -18,7 +18,6 @@
 #define SC_TRACK_TRACK_ORDER_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "common/checks.h"

@@ -18,8 +18,6 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "interpose/capture/beside.h"
 #include "interpose/ledger/booking.h"

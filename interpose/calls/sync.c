@@ -2,10 +2,7 @@
  * what the program knows to be done when such a call, or a synchronous copy, has returned. */
 #include "interpose/calls/sync.h"
 
-#include <time.h>
-
 #include "common/kernel.h"
-#include "common/now.h"
 #include "common/points.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
@@ -17,7 +14,6 @@
 #include "interpose/guard/door.h"
 #include "interpose/losses/returned_frames.h"
 #include "interpose/reaper/culprit.h"
-#include "interpose/reaper/edges.h"
 #include "interpose/reaper/hazards.h"
 #include "interpose/reaper/reaper.h"
 #include "interpose/streams/contexts.h"

@@ -24,7 +24,6 @@
 #include "common/points.h"
 
 struct sc_comparisons;
-struct sc_event_number;
 struct sc_ops;
 struct SC_LOCK sc_track;
 extern struct sc_track sc_track; /* the process's own */

@@ -42,6 +42,7 @@
 #include "interpose/ledger/booking.h"
 #include "interpose/ledger/managed.h"
 #include "interpose/ledger/memory_kinds.h"
+#include "interpose/ledger/shortage.h"
 #include "interpose/memory/pinned.h"
 #include "interpose/memory/snapshots.h"
 #include "interpose/reaper/culprit.h"
@@ -147,7 +148,7 @@ static CUresult book_refused(const struct sc_call *call, size_t bytes, enum sc_b
                              CUresult result)
 {
     const struct sc_memory memory = memory_of(NULL, bytes, kind);
-    sc_memory_refused(call, &memory, result);
+    sc_shortage_refused(call, &memory, result);
     return result;
 }
 

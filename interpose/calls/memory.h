@@ -61,13 +61,6 @@ static inline void sc_memory_given(const struct sc_call *call, const struct sc_m
         sc_memory_note_given(call, memory);
 }
 
-/* Notes that the driver has refused to give such memory, with `result`. */
-static inline void sc_memory_refused(const struct sc_call *call, const struct sc_memory *memory,
-                                     CUresult result)
-{
-    sc_shortage_refused(call, memory, result);
-}
-
 /* Notes that the call is about to give the memory back to the driver. */
 static inline void sc_memory_leaves(const struct sc_call *call, const struct sc_memory *memory)
 {

@@ -14,7 +14,9 @@ _Atomic bool sc_capturing_was_seen;
 static _Atomic uint64_t capture_version = 1;
 
 enum { WAIT_NS = 100 * 1000 * 1000 }; /* a thread may lose its processor before its call */
-static _Atomic unsigned waits;        /* how many threads make a wait that would break a capture */
+/* How many threads make a wait that would break a capture, and when the last of them began to. */
+static _Atomic unsigned waits;
+static _Atomic uint64_t wait_began_ns;
 
 void sc_capturing_note(void)
 {
@@ -24,6 +26,7 @@ void sc_capturing_note(void)
 
 void sc_capturing_wait_begins(void)
 {
+    atomic_store(&wait_began_ns, sc_now_ns());
     atomic_fetch_add(&waits, 1);
     atomic_thread_fence(memory_order_seq_cst);
 }
@@ -37,10 +40,8 @@ void sc_capturing_wait_ends(void)
 void sc_capturing_await_waits(void)
 {
     atomic_thread_fence(memory_order_seq_cst);
-    if (sc_likely(atomic_load(&waits) == 0))
-        return;
-    uint64_t end_ns = sc_now_ns() + WAIT_NS;
-    while (atomic_load(&waits) != 0 && sc_now_ns() < end_ns)
+    while (sc_unlikely(atomic_load(&waits) != 0) &&
+           sc_now_ns() < atomic_load(&wait_began_ns) + WAIT_NS)
         sched_yield();
 }
 

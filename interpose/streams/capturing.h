@@ -37,8 +37,9 @@ static inline bool sc_capturing_seen(void)
 /* Called around a wait of the library's for a whole context, which would break any capture. The
  * thread then asks whether something captures (or may), and only if not makes the wait. A capture
  * is noted first, and then calls await_waits before the driver begins it, so one of the two sees
- * the other. It waits for a tenth of a second at most: by then the driver has taken the wait, which
- * may take as long as the device has work. */
+ * the other. It waits until the last wait has begun a tenth of a second ago: by then the driver has
+ * taken it, and it may last as long as the device has work. A wait that a handler of the program
+ * has left by siglongjmp is counted for ever, and costs no more than that. */
 void sc_capturing_wait_begins(void);
 void sc_capturing_wait_ends(void);
 void sc_capturing_await_waits(void);

@@ -70,16 +70,16 @@ static void append_gone_locked(struct sc_stream_record *stream) SC_REQUIRES(regi
 }
 
 /* Called when a stream was destroyed: releases its id in the tracker, and lists its record, so that
- * the end of its work is still seen. In this order, since a listed record may be given to another
- * stream. */
+ * the end of its work is still seen. Under one lock, since from then on the record may be given to
+ * another stream. */
 static void remove_stream(struct sc_stream_record *stream)
 {
     SC_TRACE("record-remove stream", stream->id);
-    sc_track_remove_stream(&sc_track, stream->id);
     SC_LOCKED(&registry_lock);
+    sc_track_remove_stream(&sc_track, stream->id);
     if (!stream->is_listed)
         append_gone_locked(stream);
-    stream->is_listed = true;
+    stream->is_listed = stream->is_removed = true;
 }
 
 /* Called at the end of a thread (a destructor of thread_exit_key): removes the thread's default
@@ -234,13 +234,14 @@ static bool marks_are_spent_locked(struct sc_stream_record *stream) SC_REQUIRES(
     return !sc_marks_are_left_locked(stream);
 }
 
-/* Can the record be given to another stream? Only if all work is known complete, and no later
- * lookup needs it. The record of a thread's default stream, and of a legacy stream, stays. */
+/* Can the record be given to another stream? Only if the stream was removed (a stream that is about
+ * to be destroyed is gone, and may be listed for a former one with this record), all work is known
+ * complete, and no later lookup needs it. The record of a thread's default stream, and of a legacy
+ * stream, stays. */
 static bool is_superfluous_locked(const struct sc_stream_record *stream) SC_REQUIRES(registry_lock)
 {
     SC_ASSERT_HELD(&registry_lock);
-    if (!stream->id || !sc_stream_is_gone(stream) || stream->owner ||
-        stream->kind == SC_STREAM_LEGACY ||
+    if (!stream->id || !stream->is_removed || stream->owner || stream->kind == SC_STREAM_LEGACY ||
         sc_handle_pointer(sc_handles_get(&by_id, stream->id)) != stream)
         return false;
     struct sc_ticket last = {.stream = stream->id,
@@ -317,6 +318,7 @@ static void fill_record(struct sc_stream_record *stream, uint32_t id, CUstream h
     SC_LOCKED(&stream->lock);
     SC_ASSERT(id != 0 && context != NULL);
     SC_ASSERT(!stream->link_of_context);
+    stream->is_removed = false;
     stream->id = id;
     stream->kind = kind;
     stream->front = SC_TRACKED(sc_order_front(track.order, id));

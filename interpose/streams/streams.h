@@ -92,8 +92,9 @@ enum { SC_STREAM_GONE = 1u, SC_STREAM_NEXT_LIFE = 2u };
 struct sc_stream_record {
     pthread_mutex_t lock;
     /* For streams.c's lists of destroyed streams, whose records may be used again. */
-    /* in the list of destroyed streams; guarded by the registry's lock, as are the next two */
+    /* in the list of destroyed streams; guarded by the registry's lock, as are the next three */
     bool is_listed;
+    bool is_removed; /* its id is released */
     struct sc_stream_record *next_gone, *next_spare;
     struct sc_stream_record *next_owned; /* the next per-thread stream of the same thread */
     /* The next in the context's list, and the pointer in that list which points here; NULL: it is

@@ -64,7 +64,7 @@ __attribute__((noinline, cold)) void sc_brief_lock_wake(struct sc_brief_lock *lo
 }
 
 /* Acquires the lock. The thread counts as within a lock of the library from before on, so that a
- * signal handler does not wait for its own thread. Weak, as the next two are, so that tests can
+ * signal handler does not wait for its own thread. Weak, as the next three are, so that tests can
  * replace them and set in which order threads run. */
 __attribute__((weak)) void sc_brief_lock_acquire(struct sc_brief_lock *lock) SC_UNFOLLOWED
 {
@@ -76,7 +76,7 @@ __attribute__((weak)) void sc_brief_lock_acquire(struct sc_brief_lock *lock) SC_
 }
 
 /* Acquires a lock whose owner makes a system call meanwhile: spins for longer. */
-void sc_brief_lock_acquire_over_call(struct sc_brief_lock *lock) SC_UNFOLLOWED
+__attribute__((weak)) void sc_brief_lock_acquire_over_call(struct sc_brief_lock *lock) SC_UNFOLLOWED
 {
     SC_ASSERT_NOT_HELD(lock);
     sc_library_lock_enter();

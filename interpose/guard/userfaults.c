@@ -120,7 +120,8 @@ static long write_protect(uintptr_t start, size_t size_bytes, bool on)
     if (result != -ENOENT || !half)
         return result;
     result = write_protect(start, half, on);
-    return result ? result : write_protect(start + half, size_bytes - half, on);
+    long second = write_protect(start + half, size_bytes - half, on);
+    return result ? result : second;
 }
 
 /* Wakes the threads that wait in Linux for an answer to their touch of these pages. They touch them
@@ -158,8 +159,7 @@ static long map_pages_again(uintptr_t start, size_t size_bytes, enum sc_access a
         if (result != -EEXIST && result != -EFAULT)
             return result;
         refused = result == -EFAULT ? result : refused;
-        if (mode)
-            write_protect(start, PAGE_BYTES, true);
+        write_protect(start, PAGE_BYTES, mode != 0);
         wake_waiters(start, PAGE_BYTES);
         start += PAGE_BYTES;
     }
@@ -468,20 +468,24 @@ static void note_access(uintptr_t start, size_t size_bytes, enum sc_access acces
 
 /* Changes the pages' access by mprotect. Pages that userfaultfd has protected are protected by
  * mprotect first, and only then made accessible in userfaultfd, so that no touch gets through in
- * between. The pages have equal flags, so the first one's count for all. */
+ * between. Where that fails, mprotect's access counts all the same. The pages have equal flags, so
+ * the first one's count for all. */
 static long set_by_mprotect(uintptr_t start, size_t size_bytes, enum sc_access access)
 {
     bool was_protected = sc_userfaults_is_protected(start);
     long result = sc_page_protection_set(start, size_bytes, access);
-    if (result == 0 && was_protected)
+    if (result != 0)
+        return result;
+    if (was_protected)
         result = (flags_of(start) & ACCESS) == SC_ACCESS_READ
                      ? write_protect(start, size_bytes, false)
                      : map_pages_again(start, size_bytes, SC_ACCESS_ALL);
-    if (result == 0)
-        note_access(start, size_bytes, access, true);
-    if (result == 0 && access != SC_ACCESS_ALL)
+    if (result != 0)
+        check_failure(result);
+    note_access(start, size_bytes, access, true);
+    if (access != SC_ACCESS_ALL)
         sc_guarded_ranges_note(start, false);
-    return result;
+    return 0;
 }
 
 /* Unprotects pages that userfaultfd has protected (`from`: the access until now). Each page that
@@ -493,10 +497,8 @@ static long unprotect_pages(uintptr_t start, size_t size_bytes, enum sc_access f
     if (from == SC_ACCESS_NONE)
         return map_pages_again(start, size_bytes, SC_ACCESS_ALL);
     long result = write_protect(start, size_bytes, false);
-    if (result == 0) {
-        note_access(start, size_bytes, SC_ACCESS_ALL, false);
-        sc_kernel_call(SYS_madvise, start, size_bytes, POPULATE_WRITE);
-    }
+    note_access(start, size_bytes, SC_ACCESS_ALL, false);
+    sc_kernel_call(SYS_madvise, start, size_bytes, POPULATE_WRITE);
     return result;
 }
 

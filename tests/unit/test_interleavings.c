@@ -248,6 +248,11 @@ void sc_brief_lock_acquire(struct sc_brief_lock *lock)
     sc_brief_lock_note(lock, true);
 }
 
+void sc_brief_lock_acquire_over_call(struct sc_brief_lock *lock)
+{
+    sc_brief_lock_acquire(lock);
+}
+
 bool sc_brief_lock_try(struct sc_brief_lock *lock)
 {
     sc_library_lock_enter();

@@ -8,11 +8,7 @@
 
 #include "common/poison.h"
 
-enum {
-    ARENA_CHUNK_BYTES = 1 << 20,
-    ARENA_BLOCK_MIN_SHIFT = 5,
-    ARENA_BLOCK_LARGE_SHIFT = 18, /* from here on a block has pages of its own */
-};
+enum { ARENA_BLOCK_MIN_SHIFT = 5 };
 
 /* Is the block too large to be recycled (more than 2 GB)? Such a block is mapped when it is
  * allocated, and unmapped when it is freed. */
@@ -32,18 +28,18 @@ static unsigned size_class(size_t size_bytes)
 }
 
 /* Maps one more chunk of pages, from which small blocks are cut one behind the other. Its first
- * words link it to the chunk before, for sc_arena_destroy. What is left of the old chunk is not
- * used any more. False: no memory. */
+ * words link it to the chunk before. What is left of the old chunk is not used any more. False: no
+ * memory. */
 static bool add_chunk(struct sc_arena *arena)
 {
-    char *pages = sc_pages_map(ARENA_CHUNK_BYTES);
+    char *pages = sc_pages_map(SC_ARENA_CHUNK_BYTES);
     size_t head_bytes = (size_t)1 << ARENA_BLOCK_MIN_SHIFT;
     if (!pages)
         return false;
     memcpy(pages, &arena->chunks, sizeof(void *));
     arena->chunks = pages;
     arena->bump = pages + head_bytes;
-    arena->bump_left_bytes = ARENA_CHUNK_BYTES - head_bytes;
+    arena->bump_left_bytes = SC_ARENA_CHUNK_BYTES - head_bytes;
     return true;
 }
 
@@ -61,7 +57,7 @@ void *sc_arena_alloc(struct sc_arena *arena, size_t size_bytes)
         memcpy(&arena->free_lists[shift], block, sizeof(void *));
         return block;
     }
-    if (shift >= ARENA_BLOCK_LARGE_SHIFT)
+    if (shift >= SC_ARENA_LARGE_SHIFT)
         return sc_pages_map(block_bytes);
     if (arena->bump_left_bytes < block_bytes && !add_chunk(arena))
         return NULL;
@@ -103,24 +99,4 @@ void *sc_arena_grow(struct sc_arena *arena, void *list, uint32_t *capacity, size
     }
     *capacity = more;
     return larger;
-}
-
-/* Unmaps the chunks or blocks of a list, each of which begins with the address of the next. */
-static void unmap_list(void *first, size_t size_bytes)
-{
-    while (first) {
-        void *block = first;
-        memcpy(&first, block, sizeof(void *));
-        sc_pages_unmap(block, size_bytes);
-    }
-}
-
-/* Unmaps all memory of the arena: the chunks, with all blocks that were cut from them, and freed
- * blocks with pages of their own. */
-void sc_arena_destroy(struct sc_arena *arena)
-{
-    for (unsigned shift = ARENA_BLOCK_LARGE_SHIFT; shift < SC_ARENA_CLASSES; shift++)
-        unmap_list(arena->free_lists[shift], (size_t)1 << shift);
-    unmap_list(arena->chunks, ARENA_CHUNK_BYTES);
-    memset(arena, 0, sizeof *arena);
 }

@@ -10,6 +10,11 @@
  * unmapped when they are freed. */
 enum { SC_ARENA_CLASSES = 32 };
 
+enum {
+    SC_ARENA_CHUNK_BYTES = 1 << 20,
+    SC_ARENA_LARGE_SHIFT = 18, /* blocks of 2 to the power of this, and larger, have own pages */
+};
+
 struct sc_arena {
     void *free_lists[SC_ARENA_CLASSES]; /* of spare blocks, by the logarithm of their size */
     char *bump;
@@ -32,8 +37,5 @@ void sc_arena_free(struct sc_arena *arena, void *block, size_t size_bytes);
  * nothing has changed. */
 void *sc_arena_grow(struct sc_arena *arena, void *list, uint32_t *capacity, size_t record_bytes,
                     uint32_t first);
-/* Unmaps all memory. Blocks of more than 2 GB, which have pages of their own, must have been freed
- * before. */
-void sc_arena_destroy(struct sc_arena *arena);
 
 #endif

@@ -17,8 +17,6 @@
 #ifndef SC_WORDS_HAZARD_WORDS_H
 #define SC_WORDS_HAZARD_WORDS_H
 
-#include <stdbool.h>
-
 enum sc_buffer_kind;
 enum sc_direction;
 

@@ -1,6 +1,5 @@
 #include "common/pool.h"
 
-#include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
 

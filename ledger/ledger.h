@@ -28,7 +28,6 @@
 #define SC_LEDGER_LEDGER_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "ledger/ledger_words.h"

@@ -80,14 +80,3 @@ void sc_ledger_index_note(struct sc_ledger_index *index, struct sc_ledger_entry 
         sc_ledger_index_seek(index, SC_LEDGER_ADDRESS, (*latest)->name);
     *latest = entry;
 }
-
-/* Frees the table and all entries; the index is then empty. */
-void sc_ledger_index_destroy(struct sc_ledger_index *index)
-{
-    for (unsigned part = 0; part < SC_LEDGER_PARTS && index->parts[part]; part++)
-        sc_pages_unmap((void *)(index->parts[part] + first_cell(part) * sizeof(uint32_t)),
-                       part_bytes(part));
-    sc_pool_destroy(&index->entries);
-    memset(index->latest, 0, sizeof index->latest);
-    index->cells = 0;
-}

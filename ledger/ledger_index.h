@@ -153,7 +153,4 @@ static inline struct sc_ledger_entry **sc_ledger_index_latest(struct sc_ledger_i
  * index. */
 void sc_ledger_index_note(struct sc_ledger_index *index, struct sc_ledger_entry *entry);
 
-/* Frees the table and all entries; the index is then empty. For tests. */
-void sc_ledger_index_destroy(struct sc_ledger_index *index);
-
 #endif

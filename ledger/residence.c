@@ -1,6 +1,5 @@
 #include "ledger/residence.h"
 
-#include <stddef.h>
 #include <string.h>
 
 #include "common/checks.h"

@@ -85,7 +85,7 @@ static bool becomes_writable(int fd, uint64_t deadline_ms)
 }
 
 /* Is it a regular file, and no pipe, terminal or device? False also for a closed descriptor. */
-bool sc_file_is_regular(int fd)
+static bool is_regular(int fd)
 {
     struct stat info;
     return KERNEL(SYS_fstat, fd, &info) == 0 && S_ISREG(info.st_mode);
@@ -119,7 +119,7 @@ bool sc_file_takes_words(int fd)
 static int write_all(int fd, const char *bytes, size_t count, unsigned patience_ms)
 {
     uint64_t deadline_ms = 0; /* 0: the reader has taken bytes since the last wait */
-    bool in_pieces = patience_ms > 0 && !sc_file_is_regular(fd);
+    bool in_pieces = patience_ms > 0 && !is_regular(fd);
     while (count > 0) {
         size_t piece = in_pieces && count > PIPE_BUF ? PIPE_BUF : count;
         if (in_pieces && deadline_ms == 0 && !becomes_writable(fd, now_ms() + patience_ms))
@@ -326,7 +326,7 @@ int sc_file_open_regular(const char *path)
     if (!S_ISREG(status.st_mode))
         return -EINVAL;
     int fd = sc_file_open(path);
-    if (fd < 0 || sc_file_is_regular(fd))
+    if (fd < 0 || is_regular(fd))
         return fd;
     sc_file_close(fd);
     return -EINVAL;

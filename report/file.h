@@ -30,9 +30,6 @@ int sc_file_write(int fd, const char *bytes, size_t count);
  * the descriptor blocks or not: the library must not hang on a reader. */
 int sc_file_write_within(int fd, const char *bytes, size_t count, unsigned patience_ms);
 
-/* Returns true if `fd` has a regular file open. Async-signal-safe. */
-bool sc_file_is_regular(int fd);
-
 /* Returns true if messages may be written to `fd`: it is a terminal, a pipe, or a file opened for
  * appending. Any other file may hold data of the program. Async-signal-safe. */
 bool sc_file_takes_words(int fd);

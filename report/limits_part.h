@@ -9,8 +9,6 @@
 #ifndef SC_REPORT_LIMITS_PART_H
 #define SC_REPORT_LIMITS_PART_H
 
-#include <stddef.h>
-
 #include "ledger/limit_events.h"
 #include "report/json_lines.h"
 

@@ -7,7 +7,6 @@
 #include "report/memory_part.h"
 
 #include <stddef.h>
-#include <stdint.h>
 
 #include "common/poison.h"
 

@@ -19,7 +19,6 @@
 #include "track/history.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct sc_limit_event;

@@ -1,7 +1,5 @@
 #include "track/budget.h"
 
-#include <stddef.h>
-
 #include "common/poison.h"
 
 /* Times, as seconds or as parts of a second. */

@@ -4,7 +4,6 @@
 #include <time.h>
 
 #include "common/kernel.h"
-#include "common/ticks.h"
 #include "track/order.h"
 #include "track/order_calls.h"
 #include "track/source_copies.h"

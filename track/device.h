@@ -29,7 +29,6 @@
 #ifndef SC_TRACK_DEVICE_H
 #define SC_TRACK_DEVICE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

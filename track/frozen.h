@@ -32,7 +32,6 @@
 #define SC_TRACK_FROZEN_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "common/hazard.h"

@@ -79,13 +79,6 @@ int sc_grid_init(struct sc_grid *grid, struct sc_pool *pool, uint32_t cells)
     return grid->heads ? 0 : -ENOMEM;
 }
 
-/* Frees the hash table. The items are the owner's. */
-void sc_grid_destroy(struct sc_grid *grid)
-{
-    sc_pages_unmap(grid->heads, (grid->mask + (size_t)1) * sizeof *grid->heads);
-    grid->heads = NULL;
-}
-
 /* Sets whether the level has items, so that look-ups go to no other one. */
 static void set_level_bit(struct sc_grid *grid, int level, bool lived_in)
 {

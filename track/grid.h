@@ -58,7 +58,6 @@ struct sc_grid {
 /* Initialises the grid; returns 0 or -ENOMEM. `cells`: the size of the hash table, a power of two.
  */
 int sc_grid_init(struct sc_grid *grid, struct sc_pool *pool, uint32_t cells);
-void sc_grid_destroy(struct sc_grid *grid);
 
 void sc_grid_insert(struct sc_grid *grid, uint32_t id);
 void sc_grid_remove(struct sc_grid *grid, uint32_t id);

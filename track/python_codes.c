@@ -62,7 +62,7 @@ void *sc_python_codes_word(uint32_t id, uint32_t offset)
 }
 
 /* Does the word of a stack stand for a frame of Python? No return address has these upper bits. */
-bool sc_python_codes_is_word(const void *word)
+static bool is_word(const void *word)
 {
     return (uint64_t)word >> MARK_SHIFT == MARK;
 }
@@ -72,7 +72,7 @@ bool sc_python_codes_is_word(const void *word)
 bool sc_python_codes_frame(const void *word, struct sc_python_frame *frame)
 {
     uint64_t bits = (uint64_t)word;
-    if (!sc_python_codes_is_word(word))
+    if (!is_word(word))
         return false;
     const struct sc_python_code *code = code_at(bits >> ID_SHIFT & ((1u << ID_BITS) - 1));
     const char *function = code->bytes + code->file_bytes;

@@ -51,10 +51,9 @@ struct sc_python_code *sc_python_codes_reserve(size_t bytes, uint32_t *id);
  * that was published before. */
 uint32_t sc_python_codes_publish(uint32_t id);
 
-/* Returns the word that stands for a Python frame in a stack; sc_python_codes_is_word tells such
- * words from return addresses. `offset`: of the instruction within the code object, in bytes. */
+/* Returns the word that stands for a Python frame in a stack. `offset`: of the instruction
+ * within the code object, in bytes. */
 void *sc_python_codes_word(uint32_t id, uint32_t offset);
-bool sc_python_codes_is_word(const void *word);
 
 /* A frame as a report names it. */
 struct sc_python_frame {

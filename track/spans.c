@@ -329,7 +329,7 @@ uint32_t sc_spans_cut(struct sc_spans *spans, uint32_t first, uintptr_t address,
 
 /* Returns the least access that live spans (runs of protected pages) allow on any page of the
  * interval. A page may be in the spans of several operations. */
-enum sc_access sc_spans_least(struct sc_spans *spans, uintptr_t address, size_t size_bytes)
+static enum sc_access least_access(struct sc_spans *spans, uintptr_t address, size_t size_bytes)
 {
     SC_ASSERT_GUARDED(&spans->pool);
     enum sc_access least = SC_ACCESS_ALL;
@@ -345,7 +345,7 @@ enum sc_access sc_spans_least(struct sc_spans *spans, uintptr_t address, size_t 
 enum sc_access sc_spans_access(struct sc_spans *spans, uintptr_t address)
 {
     SC_ASSERT_GUARDED(&spans->pool);
-    return sc_spans_least(spans, address, 1);
+    return least_access(spans, address, 1);
 }
 
 /* Has a span (a run of protected pages) of the list (linked by unapplied_next) a page of the
@@ -395,7 +395,7 @@ bool sc_spans_may_forbid_reading_some(struct sc_spans *spans, uintptr_t address,
     uintptr_t start = address & ~spans->page_mask;
     return may_still_be_unreadable(spans, address, size_bytes) ||
            (sc_grid_may_overlap(&spans->grid, start, size_bytes + (address - start)) &&
-            sc_spans_least(spans, address, size_bytes) == SC_ACCESS_NONE);
+            least_access(spans, address, size_bytes) == SC_ACCESS_NONE);
 }
 
 /* Asked after a fault: may the page be protected because of the library? By a live span (a run of

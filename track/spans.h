@@ -240,10 +240,9 @@ static inline bool sc_spans_may_be_unapplied(const struct sc_spans *spans, bool 
            (also_due && sc_spans_any_due(spans));
 }
 
-/* Return the least access that live spans (runs of protected pages) allow: on the page of the
- * address, or on any page of the interval. */
+/* Returns the least access that live spans (runs of protected pages) allow on the page of the
+ * address. */
 enum sc_access sc_spans_access(struct sc_spans *spans, uintptr_t address);
-enum sc_access sc_spans_least(struct sc_spans *spans, uintptr_t address, size_t size_bytes);
 
 /* May a page of the interval be unreadable because of a span (a run of protected pages), live or
  * ended with its pages not unprotected yet? The inline function is the one to call: it calls the

@@ -1,6 +1,5 @@
 #include "track/stacks.h"
 
-#include <stddef.h>
 #include <string.h>
 
 #include "common/depot.h"

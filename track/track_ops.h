@@ -21,7 +21,6 @@
 #define SC_TRACK_TRACK_OPS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "common/checks.h"

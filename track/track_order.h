@@ -18,14 +18,12 @@
 #define SC_TRACK_TRACK_ORDER_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "common/checks.h"
 #include "common/points.h"
 
 struct sc_comparisons;
-struct sc_event_number;
 struct sc_ops;
 struct SC_LOCK sc_track;
 extern struct sc_track sc_track; /* the process's own */

@@ -41,7 +41,6 @@
 #include "track/track_presence.h"
 #include "track/track_ranges.h"
 
-enum sc_touch;
 struct sc_op_info;
 struct sc_point;
 

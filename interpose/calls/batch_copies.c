@@ -19,7 +19,6 @@
 #include "interpose/driver/relaxed.h"
 #include "interpose/driver/replaying.h"
 #include "interpose/graph/copy_sides.h"
-#include "interpose/guard/door.h"
 #include "interpose/reaper/culprit.h"
 #include "interpose/reaper/hazards.h"
 #include "interpose/reaper/large_copies.h"

@@ -16,7 +16,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/pages.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/loader.h"
 #include "interpose/base/mappings.h"

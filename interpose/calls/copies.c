@@ -21,7 +21,6 @@
 #include "interpose/ledger/managed.h"
 #include "interpose/reaper/reaper.h"
 #include "interpose/streams/contexts.h"
-#include "interpose/streams/streams.h"
 #include "track/device_use.h"
 #include "track/track_ranges.h"
 

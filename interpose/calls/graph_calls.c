@@ -11,9 +11,6 @@
 #include "interpose/graph/node_uses.h"
 #include "interpose/graph/orphan_nodes.h"
 #include "interpose/reaper/reaper.h"
-#include "interpose/streams/contexts.h"
-#include "interpose/streams/marks.h"
-#include "interpose/streams/streams.h"
 #include "track/graph_frees.h"
 #include "track/track.h"
 

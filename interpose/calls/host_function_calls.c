@@ -22,7 +22,6 @@
 #include "interpose/reaper/excuses.h"
 #include "interpose/reaper/hazards.h"
 #include "interpose/streams/host_functions.h"
-#include "interpose/streams/streams.h"
 #include "track/track_order.h"
 
 #include "common/poison.h"

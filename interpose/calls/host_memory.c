@@ -42,11 +42,13 @@
 #include "interpose/ledger/booking.h"
 #include "interpose/ledger/managed.h"
 #include "interpose/ledger/memory_kinds.h"
+#include "interpose/ledger/shortage.h"
 #include "interpose/memory/pinned.h"
 #include "interpose/memory/snapshots.h"
 #include "interpose/reaper/culprit.h"
 #include "interpose/reaper/deallocation.h"
 #include "interpose/reaper/reaper.h"
+#include "interpose/streams/capturing.h"
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/streams.h"
 #include "ledger/ledger.h"
@@ -146,7 +148,7 @@ static CUresult book_refused(const struct sc_call *call, size_t bytes, enum sc_b
                              CUresult result)
 {
     const struct sc_memory memory = memory_of(NULL, bytes, kind);
-    sc_memory_refused(call, &memory, result);
+    sc_shortage_refused(call, &memory, result);
     return result;
 }
 
@@ -463,8 +465,12 @@ static CUresult wait_by_unregistering(void)
         result = sc_real.cuMemHostRegister_v2(page, page_bytes, 0);
     if (result == CUDA_SUCCESS)
         result = sc_real.cuMemHostUnregister(page);
-    else if (!sc_captures_any_open())
-        result = sc_real.cuCtxSynchronize();
+    else {
+        sc_capturing_wait_begins();
+        if (!sc_captures_any_open())
+            result = sc_real.cuCtxSynchronize();
+        sc_capturing_wait_ends();
+    }
     sc_pages_unmap(page, page_bytes);
     return result;
 }

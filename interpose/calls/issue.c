@@ -17,7 +17,6 @@
 #include "interpose/calls/beside_uses.h"
 #include "interpose/calls/device_uses.h"
 #include "interpose/calls/issue_ops.h"
-#include "interpose/calls/sync.h"
 #include "interpose/driver/replaying.h"
 #include "interpose/graph/copy_sides.h"
 #include "interpose/graph/device_nodes.h"

@@ -13,8 +13,6 @@
 #include "interpose/driver/replaying.h"
 #include "interpose/guard/door.h"
 #include "interpose/reaper/culprit.h"
-#include "interpose/reaper/edges.h"
-#include "interpose/reaper/excuses.h"
 #include "interpose/reaper/hazards.h"
 #include "interpose/streams/marks.h"
 #include "interpose/streams/streams.h"

@@ -18,8 +18,6 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "interpose/capture/beside.h"
 #include "interpose/ledger/booking.h"
@@ -61,13 +59,6 @@ static inline void sc_memory_given(const struct sc_call *call, const struct sc_m
     bool is_watched = sc_memory_is_on_device(memory->kind) && sc_track_watches_device(&sc_track);
     if (memory->kind <= SC_MEMORY_MANAGED && (sc_unlikely(is_watched) || sc_beside_needs_calls()))
         sc_memory_note_given(call, memory);
-}
-
-/* Notes that the driver has refused to give such memory, with `result`. */
-static inline void sc_memory_refused(const struct sc_call *call, const struct sc_memory *memory,
-                                     CUresult result)
-{
-    sc_shortage_refused(call, memory, result);
 }
 
 /* Notes that the call is about to give the memory back to the driver. */

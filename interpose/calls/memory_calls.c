@@ -17,6 +17,7 @@
 #include "interpose/ledger/booking.h"
 #include "interpose/ledger/limits.h"
 #include "interpose/ledger/memory_kinds.h"
+#include "interpose/ledger/shortage.h"
 
 #include "common/poison.h"
 
@@ -99,7 +100,7 @@ static size_t mipmaps_bytes(const CUDA_ARRAY3D_DESCRIPTOR *array, unsigned level
         if (result == CUDA_SUCCESS)                                                                \
             sc_memory_given(call, MEMORY(kind, memory, bytes, of));                                \
         else if (sc_unlikely(result == CUDA_ERROR_OUT_OF_MEMORY))                                  \
-            sc_memory_refused(call, MEMORY(kind, 0, bytes, of), result);                           \
+            sc_shortage_refused(call, MEMORY(kind, 0, bytes, of), result);                         \
         return result;                                                                             \
     }
 

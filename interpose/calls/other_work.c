@@ -45,6 +45,7 @@
 #include "interpose/ledger/booking.h"
 #include "interpose/ledger/limits.h"
 #include "interpose/ledger/memory_kinds.h"
+#include "interpose/ledger/shortage.h"
 #include "interpose/streams/capturing.h"
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/marks.h"
@@ -328,8 +329,8 @@ static CUresult end_allocation(struct work *work, CUstream handle, const CUdevic
         sc_memory_given(call, &(const struct sc_memory){SC_MEMORY_POOLED, *address, bytes, pool,
                                                         ledger_device(call, handle)});
     else
-        sc_memory_refused(call, &(const struct sc_memory){SC_MEMORY_POOLED, 0, bytes, pool, 0},
-                          result);
+        sc_shortage_refused(call, &(const struct sc_memory){SC_MEMORY_POOLED, 0, bytes, pool, 0},
+                            result);
     if (stream)
         sc_device_uses_note_allocated(work->detour.call, stream, *address, bytes);
     return end_work(work, result);
@@ -357,7 +358,8 @@ static __attribute__((noinline)) void end_simple_refused(const struct sc_call *c
                                                          uintptr_t pool, CUresult result)
 {
     sc_detour_report_refused(call->api, call->site, call->per_thread, result);
-    sc_memory_refused(call, &(const struct sc_memory){SC_MEMORY_POOLED, 0, bytes, pool, 0}, result);
+    sc_shortage_refused(call, &(const struct sc_memory){SC_MEMORY_POOLED, 0, bytes, pool, 0},
+                        result);
 }
 
 /* Called when the driver has answered an allocation that went the quick way: enters it into the

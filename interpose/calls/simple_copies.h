@@ -20,7 +20,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
 #include "interpose/driver/driver.h"
 

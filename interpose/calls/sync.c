@@ -2,10 +2,7 @@
  * what the program knows to be done when such a call, or a synchronous copy, has returned. */
 #include "interpose/calls/sync.h"
 
-#include <time.h>
-
 #include "common/kernel.h"
-#include "common/now.h"
 #include "common/points.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
@@ -17,7 +14,6 @@
 #include "interpose/guard/door.h"
 #include "interpose/losses/returned_frames.h"
 #include "interpose/reaper/culprit.h"
-#include "interpose/reaper/edges.h"
 #include "interpose/reaper/hazards.h"
 #include "interpose/reaper/reaper.h"
 #include "interpose/streams/contexts.h"
@@ -138,7 +134,7 @@ static void begin_context_wait(struct sc_sync *sync, const struct sc_call *call,
 
 /* Called before cuCtxSynchronize and calls that wait like it. `handle` NULL: the current context.
  */
-void sc_sync_begin_context(struct sc_sync *sync, const struct sc_call *call, CUcontext handle)
+static void begin_named_context(struct sc_sync *sync, const struct sc_call *call, CUcontext handle)
 {
     begin_context_wait(sync, call, sc_active() ? sc_contexts_named(handle) : NULL);
 }
@@ -158,7 +154,7 @@ void sc_sync_begin_nothing(struct sc_sync *sync, const struct sc_call *call)
 
 /* Called before a wait for an event: stores the work that the event stands for (the point), and the
  * stream on which it was recorded. An empty point: the host knows all of that to be done. */
-void sc_sync_begin_event(struct sc_sync *sync, const struct sc_call *call, CUevent event)
+static void begin_event_wait(struct sc_sync *sync, const struct sc_call *call, CUevent event)
 {
     init_sync(sync, call);
     if (!sc_active())
@@ -272,7 +268,7 @@ CUresult cuCtxSynchronize(void)
 {
     struct sc_sync sync;
     SC_WRAPPER(cuCtxSynchronize);
-    sc_sync_begin_context(&sync, call, NULL);
+    begin_named_context(&sync, call, NULL);
     CUresult result = sc_sync_end(&sync, SC_PERMITTED(real()));
     sc_reaper_give_back_pinned(sync.context);
     return result;
@@ -283,7 +279,7 @@ CUresult cuCtxSynchronize_v2(CUcontext context)
 {
     SC_WRAPPER(cuCtxSynchronize_v2);
     struct sc_sync sync;
-    sc_sync_begin_context(&sync, call, context);
+    begin_named_context(&sync, call, context);
     return sc_sync_end(&sync, SC_PERMITTED(real(context)));
 }
 
@@ -292,7 +288,7 @@ CUresult cuEventSynchronize(CUevent event)
 {
     SC_WRAPPER(cuEventSynchronize);
     struct sc_sync sync;
-    sc_sync_begin_event(&sync, call, event);
+    begin_event_wait(&sync, call, event);
     return sc_sync_end(&sync, SC_PERMITTED(real(event)));
 }
 
@@ -301,7 +297,7 @@ CUresult cuEventQuery(CUevent event)
 {
     SC_WRAPPER(cuEventQuery);
     struct sc_sync sync;
-    sc_sync_begin_event(&sync, call, event);
+    begin_event_wait(&sync, call, event);
     return sc_sync_end(&sync, SC_PERMITTED(real(event)));
 }
 
@@ -311,8 +307,8 @@ SC_VERSIONS(cuEventElapsedTime, cuEventElapsedTime_v2,
             (float *milliseconds, CUevent start, CUevent end), (milliseconds, start, end))
 {
     struct sc_sync first, second;
-    sc_sync_begin_event(&first, call, start);
-    sc_sync_begin_event(&second, call, end);
+    begin_event_wait(&first, call, start);
+    begin_event_wait(&second, call, end);
     CUresult result = real(milliseconds, start, end);
     sc_sync_end(&first, result);
     return sc_sync_end(&second, result);

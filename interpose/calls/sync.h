@@ -53,18 +53,12 @@ void sc_sync_begin_stream(struct sc_sync *sync, const struct sc_call *call, CUst
 void sc_sync_begin_copy(struct sc_sync *sync, const struct sc_call *call,
                         struct sc_stream_record *stream, bool to_device);
 
-/* Begins a wait for all work of the context; NULL: of the calling thread's. */
-void sc_sync_begin_context(struct sc_sync *sync, const struct sc_call *call, CUcontext context);
-
 /* Begins a free of memory of the driver's, which waits for the context of that memory. */
 void sc_sync_begin_free(struct sc_sync *sync, const struct sc_call *call);
 
 /* Prepares sc_sync_end for a call that waits for nothing, as a free of pool memory, so that the
  * wrapper ends all its frees alike. */
 void sc_sync_begin_nothing(struct sc_sync *sync, const struct sc_call *call);
-
-/* Begins a wait for the event. */
-void sc_sync_begin_event(struct sc_sync *sync, const struct sc_call *call, CUevent event);
 
 /* Ends the wait: if the call has succeeded, what it has waited for is known done. Returns `result`.
  */

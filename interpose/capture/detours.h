@@ -32,7 +32,6 @@
 #include "interpose/capture/legacy_gate.h"
 #include "interpose/driver/call.h"
 
-struct sc_stream_record;
 struct sc_context;
 
 /* One operation that may have to be made on the private stream (a detour), from before the driver's

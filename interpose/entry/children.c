@@ -1,7 +1,6 @@
 #include "interpose/entry/children.h"
 
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 

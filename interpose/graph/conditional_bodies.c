@@ -174,7 +174,7 @@ void sc_conditional_bodies_note(CUgraph graph, CUgraphNode node,
 
 /* Returns the node's body of this index, or with CHOSEN the one that the condition's first value
  * chooses; NULL: there is none, or it is not known. */
-static CUgraph body_of(CUgraphNode node, uint32_t index)
+CUgraph sc_conditional_bodies_at(CUgraphNode node, uint32_t index)
 {
     if (!sc_conditional_bodies_exist())
         return NULL;
@@ -185,15 +185,10 @@ static CUgraph body_of(CUgraphNode node, uint32_t index)
     return bodies && index < bodies->count ? bodies->list[index].graph : NULL;
 }
 
-CUgraph sc_conditional_bodies_at(CUgraphNode node, uint32_t index)
-{
-    return body_of(node, index);
-}
-
 /* The index was found when the node was added, by the condition's first value. */
 CUgraph sc_conditional_bodies_chosen(CUgraphNode node)
 {
-    return body_of(node, CHOSEN);
+    return sc_conditional_bodies_at(node, CHOSEN);
 }
 
 /* ---- the end ---- */

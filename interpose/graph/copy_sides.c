@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "interpose/base/compiler.h"
 #include "interpose/driver/addresses.h"
 #include "interpose/reaper/reaper.h"
 #include "track/copy_manner.h"

@@ -2,7 +2,6 @@
 
 #include <stdatomic.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "common/checks.h"
 #include "common/kernel.h"

@@ -5,7 +5,6 @@
 
 #include "common/kernel.h"
 #include "common/pages.h"
-#include "common/ticks.h"
 
 #include "common/poison.h"
 

@@ -12,7 +12,6 @@
 
 #include "common/kernel.h"
 #include "cupti_hooks/current_call.h"
-#include "interpose/guard/door.h"
 #include "interpose/guard/protect.h"
 #include "interpose/guard/userfaults.h"
 #include "interpose/reaper/library_threads.h"

@@ -103,19 +103,24 @@ static long call_ioctl(unsigned long request, void *argument)
                           request, argument);
 }
 
+/* Returns the size of the first half of the pages. */
+static size_t half_of(size_t size_bytes)
+{
+    return size_bytes / 2 / PAGE_BYTES * PAGE_BYTES;
+}
+
 /* Has stores to the pages wait for an answer (`on`), or allows stores again and wakes the threads
- * that wait for them. Returns 0 or -errno. Each allocation is a mapping of its own, and before
- * Linux 6.3 a request has to lie in one (-ENOENT): then each page has a request. */
+ * that wait for them. Returns 0 or -errno. -ENOENT: the pages are of several mappings, as each
+ * allocation is one. Before Linux 6.3 these are changed apart. */
 static long write_protect(uintptr_t start, size_t size_bytes, bool on)
 {
     struct uffdio_writeprotect request = {.range = {start, size_bytes}, .mode = on};
+    size_t half = half_of(size_bytes);
     long result = call_ioctl(UFFDIO_WRITEPROTECT, &request);
-    if (result != -ENOENT || size_bytes == PAGE_BYTES)
+    if (result != -ENOENT || !half)
         return result;
-    for (uintptr_t page = start; page < start + size_bytes; page += PAGE_BYTES)
-        if ((result = write_protect(page, PAGE_BYTES, on)) != 0)
-            break;
-    return result;
+    result = write_protect(start, half, on);
+    return result ? result : write_protect(start + half, size_bytes - half, on);
 }
 
 /* Wakes the threads that wait in Linux for an answer to their touch of these pages. They touch them
@@ -129,24 +134,26 @@ static void wake_waiters(uintptr_t start, size_t size_bytes)
 /* Maps pages again that were removed from the page tables (UFFDIO_CONTINUE), read-only if `access`
  * says so (Linux 6.4). Linux stops at a page that is mapped already (-EEXIST) or has no contents
  * (-EFAULT): such a page is skipped, and its waiting threads are woken, which touch it again.
- * -EAGAIN: a part was mapped. -ENOENT: the pages are of several mappings (allocations), and are
- * mapped one by one. Returns 0, -EFAULT if pages had no contents, or another -errno. */
+ * -EAGAIN: a part was mapped. -ENOENT: the pages are of several mappings, as each allocation is
+ * one, and are mapped by halves. Returns 0, -EFAULT if pages had no contents, or another -errno. */
 static long map_pages_again(uintptr_t start, size_t size_bytes, enum sc_access access)
 {
     long refused = 0;
-    size_t most_bytes = size_bytes;
     for (uintptr_t end = start + size_bytes; start < end;) {
         uint64_t mode = access == SC_ACCESS_READ ? CONTINUE_MODE_WP : 0;
-        size_t now_bytes = end - start < most_bytes ? end - start : most_bytes;
-        struct continue_request request = {.range = {start, now_bytes}, .mode = mode};
+        struct continue_request request = {.range = {start, end - start}, .mode = mode};
         long result = call_ioctl(CONTINUE_REQUEST, &request);
-        if (result == 0 || (result == -EAGAIN && request.mapped > 0)) {
-            start += result == 0 ? now_bytes : (size_t)request.mapped;
+        if (result == 0)
+            break;
+        if (result == -EAGAIN && request.mapped > 0) {
+            start += (size_t)request.mapped;
             continue;
         }
-        if (result == -ENOENT && most_bytes > PAGE_BYTES) {
-            most_bytes = PAGE_BYTES;
-            continue;
+        size_t half = half_of(end - start);
+        if (result == -ENOENT && half) {
+            long first = map_pages_again(start, half, access);
+            result = map_pages_again(start + half, end - start - half, access);
+            return refused ? refused : first ? first : result;
         }
         if (result != -EEXIST && result != -EFAULT)
             return result;

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "common/kernel.h"
-#include "common/pages.h"
 #include "common/peek.h"
 #include "common/text.h"
 #include "interpose/base/compiler.h"

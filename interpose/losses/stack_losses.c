@@ -3,7 +3,6 @@
 #include <link.h>
 #include <pthread.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "common/hazard_words.h"
 #include "common/objects.h"

@@ -3,7 +3,6 @@
 #include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include "common/brief_lock.h"
 #include "common/checks.h"

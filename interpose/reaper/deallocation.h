@@ -49,7 +49,7 @@ bool sc_deallocation_handle(struct sc_deallocation *request, enum sc_hazard_code
 void sc_deallocation_search(struct sc_deallocation *request, const struct sc_culprit *culprit);
 
 /* The second step: reports each operation that was found, with what the library did with the call.
- * `code` SC_HAZARD_CODE_COUNT: that of sc_hazards_free_code. */
+ * `code` SC_HAZARD_CODE_COUNT: SC101 or SC102, by the operation. */
 void sc_deallocation_report(const struct sc_deallocation *request, enum sc_hazard_code code,
                             const struct sc_culprit *culprit);
 

@@ -44,7 +44,7 @@ enum { LOCKED_MAX = 8 };
 
 /* Returns the code of a free that came too early: SC102 if the device was still to write the
  * memory, SC101 if it was still to read it. */
-enum sc_hazard_code sc_hazards_free_code(enum sc_direction direction)
+static enum sc_hazard_code free_code(enum sc_direction direction)
 {
     return sc_direction_writes_host(direction) ? SC102 : SC101;
 }
@@ -117,7 +117,7 @@ static struct sc_hazard hazard_of(enum sc_hazard_code code, enum sc_action actio
                                   const struct sc_hazard_event *event, bool found_later)
 {
     struct sc_hazard hazard = {
-        .code = code == SC_HAZARD_CODE_COUNT ? sc_hazards_free_code(op->direction) : code,
+        .code = code == SC_HAZARD_CODE_COUNT ? free_code(op->direction) : code,
         .certainty = SC_LATENT,
         .action = action,
         .buffer_address = buffer->address,
@@ -353,7 +353,7 @@ static struct sc_hazard_copy describe_use(const struct sc_graph_use *use)
 }
 
 /* Returns the call that added a node of a graph, as the report writes an event. */
-struct sc_hazard_event sc_hazards_author(const struct sc_graph_author *author)
+static struct sc_hazard_event event_of_author(const struct sc_graph_author *author)
 {
     return (struct sc_hazard_event){.api = author->api,
                                     .runtime_api = author->runtime_api,
@@ -371,7 +371,7 @@ static struct sc_hazard_node describe_node(const struct sc_graph_use *use)
         .reads = use->reads_device,
         .address = use->shape.address,
         .size_bytes = sc_shape_hull_bytes(&use->shape),
-        .author = sc_hazards_author(&use->author),
+        .author = event_of_author(&use->author),
     };
 }
 

@@ -67,10 +67,6 @@ void sc_hazards_note_done_and_report(struct sc_point *point, const struct sc_cul
  * return; its stack has one frame, the function's. */
 void sc_hazards_report_returned(const struct sc_ops *ops);
 
-/* Returns the code of a free that came too early (SC101 or SC102), by the direction of the
- * operation that was in flight. Pure. */
-enum sc_hazard_code sc_hazards_free_code(enum sc_direction direction);
-
 /* Returns true if mode=fix makes a call or touch wait that comes too early for this operation. It
  * does for a use that surely takes place. For one that may not (a kernel's, that of a conditional
  * node's body) only with kernels=order, since the wait may be for nothing. */
@@ -80,8 +76,8 @@ bool sc_hazards_heals(const struct sc_op_info *op);
  * done. Pure. */
 enum sc_hazard_code sc_hazards_touch_code(const struct sc_op_info *op, enum sc_touch touch);
 
-/* Reports one hazard for each operation. `code` SC_HAZARD_CODE_COUNT: each has the code that
- * sc_hazards_free_code returns for it. Makes no CUDA call, so libc hooks may call this. */
+/* Reports one hazard for each operation. `code` SC_HAZARD_CODE_COUNT: each has the code of
+ * a free that came too early (SC101 or SC102). Makes no CUDA call, so libc hooks may call this. */
 void sc_hazards_report(enum sc_hazard_code code, enum sc_action action, const struct sc_ops *ops,
                        const struct sc_buffer *buffer, const struct sc_culprit *culprit);
 /* Reports that operation `i` of `ops` and the culprit's own are not ordered, and use the same
@@ -121,9 +117,6 @@ void sc_hazards_report_graph(enum sc_hazard_code code, enum sc_action action,
 /* Reports a launch of a graph with two nodes that no edge orders (SC501). Whether they did harm is
  * not known. */
 void sc_hazards_report_race(const struct sc_graph_race *race, const struct sc_culprit *culprit);
-
-/* Returns the call that added a node of a graph, as a hazard's event. */
-struct sc_hazard_event sc_hazards_author(const struct sc_graph_author *author);
 
 /* Returns the origin of the device memory at the address: the call that allocated it
  * (track/origins.h); 0: unknown. */

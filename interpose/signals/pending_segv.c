@@ -53,7 +53,7 @@ void sc_pending_segv_add(const siginfo_t *info)
 
 /* Removes the SIGSEGV that is kept for this thread, for a call that waits for it, or to be sent
  * again. False: none is kept. */
-bool sc_pending_segv_take(siginfo_t *info)
+static bool take_pending(siginfo_t *info)
 {
     if (!has_pending())
         return false;
@@ -74,7 +74,7 @@ void sc_pending_segv_deliver(void)
 {
     siginfo_t info;
     SC_KEEP_ERRNO();
-    if (sc_pending_segv_take(&info))
+    if (take_pending(&info))
         send_to_self(&info);
 }
 
@@ -91,7 +91,7 @@ void sc_pending_segv_drop_all(void)
 void sc_pending_segv_deliver_with_mask(void)
 {
     siginfo_t info;
-    if (!sc_pending_segv_take(&info))
+    if (!take_pending(&info))
         return;
     sc_kernel_mask_set(~SC_KERNEL_MASK_LIBC);
     send_to_self(&info);
@@ -150,7 +150,7 @@ static int wait_for_pending(const sigset_t *set, siginfo_t *info, const struct t
     int result;
     pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
     do {
-        if (has_pending() && comes_first(set) && sc_pending_segv_take(info)) {
+        if (has_pending() && comes_first(set) && take_pending(info)) {
             result = SIGSEGV;
             break;
         }

@@ -17,10 +17,6 @@
  * is lost, as in Linux. */
 void sc_pending_segv_add(const siginfo_t *info);
 
-/* Removes the SIGSEGV that is kept for the calling thread, and stores it in *info. False: none is.
- */
-bool sc_pending_segv_take(siginfo_t *info);
-
 /* Sends the SIGSEGV that is kept for the calling thread, if any, to it again: the thread has
  * unblocked SIGSEGV, so that the program's handler gets it. */
 void sc_pending_segv_deliver(void);

@@ -3,7 +3,6 @@
 #include "interpose/signals/signal_mask.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <setjmp.h>
 #include <stdatomic.h>
 #include <string.h>

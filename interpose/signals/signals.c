@@ -2,7 +2,6 @@
  */
 #include "interpose/signals/signals.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdint.h>

@@ -6,7 +6,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <ucontext.h>
-#include <unistd.h>
 
 #include "common/kernel.h"
 #include "interpose/base/kernel_mask.h"

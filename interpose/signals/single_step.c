@@ -1,6 +1,5 @@
 #include "interpose/signals/single_step.h"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>

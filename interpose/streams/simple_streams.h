@@ -17,8 +17,6 @@
 #include "track/stream_front.h"
 #include "track/track_streams.h"
 
-struct sc_stream_record;
-
 /* Returns true if the stream's next call may come after something besides the stream's own work,
  * which one of these ties (enum sc_ties) says. Asked first without a lock, since hardly any call is
  * tied. */

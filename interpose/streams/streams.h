@@ -39,7 +39,6 @@
 #include <stdint.h>
 
 #include "common/points.h"
-#include "interpose/base/compiler.h"
 #include "interpose/streams/capturing.h"
 #include "interpose/streams/unfinished_times.h"
 

@@ -98,8 +98,6 @@
 
 #include "common/poison.h"
 
-enum sc_touch;
-
 #undef fread_unlocked
 #undef fwrite_unlocked
 

@@ -1,5 +1,6 @@
 /* The interval index: cells and levels, boundaries, and readers that race with changes. */
 #include "common/pool.h"
+#include "tests/unit/destroy.h"
 #include "track/grid.h"
 
 #include <check.h>
@@ -22,7 +23,7 @@ static void set_up(void)
 
 static void tear_down(void)
 {
-    sc_grid_destroy(&grid);
+    destroy_grid(&grid);
     sc_pool_destroy(&pool);
 }
 
@@ -209,7 +210,7 @@ START_TEST(an_item_whose_two_cells_share_a_chain_is_visited_once)
         ck_assert_uint_eq(sc_grid_find_at(&small, address), 0);
         sc_pool_release(&pool, id);
     }
-    sc_grid_destroy(&small);
+    destroy_grid(&small);
 }
 END_TEST
 
@@ -236,7 +237,7 @@ START_TEST(a_walk_goes_on_in_the_grid_behind)
     ck_assert_uint_eq(sc_grid_begin_walk(&grid, &behind, BASE, 0).id, 0);
     sc_grid_remove(&behind, second);
     sc_pool_release(&pool, second);
-    sc_grid_destroy(&behind);
+    destroy_grid(&behind);
 }
 END_TEST
 

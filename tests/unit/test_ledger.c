@@ -26,9 +26,22 @@ static void set_up(void)
     ck_assert_ptr_nonnull(ledger);
 }
 
+/* Frees the parts of the table, of which each after the first has as many cells as all before it,
+ * and the entries. */
+static void destroy_index(struct sc_ledger_index *index)
+{
+    for (unsigned part = 0; part < SC_LEDGER_PARTS && index->parts[part]; part++) {
+        size_t before = part ? (size_t)1 << (SC_LEDGER_CELLS_SHIFT + part - 1) : 0;
+        size_t cells = part ? before : (size_t)1 << SC_LEDGER_CELLS_SHIFT;
+        sc_pages_unmap((void *)(index->parts[part] + before * sizeof(uint32_t)),
+                       cells * sizeof(uint32_t));
+    }
+    sc_pool_destroy(&index->entries);
+}
+
 static void tear_down(void)
 {
-    sc_ledger_index_destroy(&ledger->index);
+    destroy_index(&ledger->index);
     for (unsigned i = 0; i < SC_LEDGER_PLACES; i++)
         sc_accounts_destroy(&ledger->places[i]);
     sc_pages_unmap(ledger, sizeof *ledger);

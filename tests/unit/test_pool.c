@@ -2,6 +2,7 @@
 #include "common/arena.h"
 #include "common/own_pages.h"
 #include "common/pool.h"
+#include "tests/unit/destroy.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -121,7 +122,7 @@ START_TEST(blocks_are_recycled_by_size)
     ck_assert_ptr_eq(sc_arena_alloc(&arena, 1024), large);
     ck_assert_ptr_eq(sc_arena_alloc(&arena, 64), small);
     ck_assert_ptr_ne(sc_arena_alloc(&arena, 64), small);
-    sc_arena_destroy(&arena);
+    destroy_arena(&arena);
 }
 END_TEST
 
@@ -145,7 +146,7 @@ START_TEST(blocks_of_all_sizes_are_aligned_and_apart)
                 ck_abort_msg("byte %zu of block %d", at, i);
         sc_arena_free(&arena, blocks[i], sizes[i]);
     }
-    sc_arena_destroy(&arena);
+    destroy_arena(&arena);
     ck_assert_ptr_null(arena.chunks);
 }
 END_TEST
@@ -170,7 +171,7 @@ START_TEST(blocks_beyond_the_last_class_stand_alone)
     ck_assert_ptr_null(sc_arena_alloc(&arena, SIZE_MAX / 2));
     ck_assert_ptr_null(sc_arena_alloc(&arena, SIZE_MAX));
     ck_assert_ptr_eq(sc_arena_alloc(&arena, 64), small + 64);
-    sc_arena_destroy(&arena);
+    destroy_arena(&arena);
 }
 END_TEST
 

@@ -377,25 +377,39 @@ uint32_t sc_order_add(struct sc_order *order, enum sc_stream_kind kind, uint32_t
     return id;
 }
 
+/* The host knows all that the stream had joined from other streams to be done, so that it orders
+ * nothing: the stream's point (work issued so far) becomes a mere number again, which is read
+ * without the lock. */
+static void forget_joined(struct sc_order *order, struct sc_stream *stream)
+{
+    drop_clock(order, stream->joined);
+    stream->joined = NULL;
+    update_tie(stream, SC_TIE_JOINED, false);
+}
+
+/* Drops what a removed stream had waited for on others. That of a non-blocking stream goes to its
+ * context, since a wait for the context still covers it. */
+static void orphan_joined(struct sc_order *order, struct sc_stream *stream)
+{
+    if (stream->kind == SC_STREAM_NONBLOCKING)
+        merge_into(order, &legacy_stream_of(order, stream)->orphaned, stream->joined);
+    forget_joined(order, stream);
+}
+
 /* If the stream was removed and nothing names its id any more, frees its clocks (what was waited
- * for on other streams) and lists the id to be used again. What a non-blocking stream had waited
- * for goes to its context, since a wait for the context still covers it. The context's record loses
- * a reference, and may become spare itself. */
+ * for on other streams) and lists the id to be used again. The context's record loses a reference,
+ * and may become spare itself. */
 static void make_spare_if_unused(struct sc_order *order, uint32_t id)
 {
     struct sc_stream *stream = sc_order_stream(order, id);
     if (!stream->removed || stream->references)
         return;
-    if (stream->kind == SC_STREAM_NONBLOCKING)
-        merge_into(order, &legacy_stream_of(order, stream)->orphaned, stream->joined);
+    orphan_joined(order, stream);
     forget_due(order, stream);
-    drop_clock(order, stream->joined);
     drop_clock(order, stream->gate);
     drop_clock(order, stream->awaited);
     drop_clock(order, stream->behind);
     drop_clock(order, stream->orphaned);
-    stream->joined = NULL;
-    update_tie(stream, SC_TIE_JOINED, false);
     stream->behind = NULL;
     stream->gate = NULL;
     stream->awaited = NULL;
@@ -408,7 +422,8 @@ static void make_spare_if_unused(struct sc_order *order, uint32_t id)
 }
 
 /* The stream's handle is destroyed. Its id lives on while anything names it. A second removal does
- * nothing. */
+ * nothing. A non-blocking stream's clock goes at once: streams that come and go, each behind the
+ * one before, have clocks of one entry for each of them. */
 void sc_order_remove(struct sc_order *order, uint32_t id)
 {
     SC_ASSERT_GUARDED(&order->streams);
@@ -417,6 +432,8 @@ void sc_order_remove(struct sc_order *order, uint32_t id)
     if (stream->removed)
         return;
     stream->removed = true;
+    if (stream->kind == SC_STREAM_NONBLOCKING)
+        orphan_joined(order, stream);
     make_spare_if_unused(order, id);
 }
 
@@ -470,16 +487,6 @@ static bool join_clock(struct sc_order *order, struct sc_stream *stream,
     if (stream->kind == SC_STREAM_LEGACY)
         stream->joined_version++;
     return true;
-}
-
-/* The host knows all that the stream had joined from other streams to be done, so that it orders
- * nothing: the stream's point (work issued so far) becomes a mere number again, which is read
- * without the lock. */
-static void forget_joined(struct sc_order *order, struct sc_stream *stream)
-{
-    drop_clock(order, stream->joined);
-    stream->joined = NULL;
-    update_tie(stream, SC_TIE_JOINED, false);
 }
 
 /* Orders the legacy stream's next call after what its blocking streams have waited for, as the

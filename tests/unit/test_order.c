@@ -750,6 +750,21 @@ START_TEST(what_a_removed_stream_waited_for_still_holds_up_its_context)
 }
 END_TEST
 
+START_TEST(a_removed_stream_that_is_still_named_keeps_no_clock)
+{
+    uint32_t stranger = sc_order_add(&order, SC_STREAM_NONBLOCKING, other_legacy);
+    uint32_t free_one = add(SC_STREAM_NONBLOCKING);
+    struct sc_ticket ticket = issue(stranger);
+    wait_for(free_one, record(stranger));
+    sc_order_reference(&order, free_one);
+    sc_order_remove(&order, free_one);
+    ck_assert_ptr_null(sc_order_stream(&order, free_one)->joined);
+    know(sc_order_context_point(&order, legacy));
+    ck_assert(done(ticket));
+    sc_order_unreference(&order, free_one);
+}
+END_TEST
+
 START_TEST(a_removed_context_is_not_recycled_under_its_streams)
 {
     uint32_t blocking = add(SC_STREAM_BLOCKING);
@@ -1400,6 +1415,7 @@ int main(void)
     tcase_add_test(group, a_recycled_stream_inherits_no_order);
     tcase_add_test(group, a_recycled_blocking_stream_learns_anew_what_legacy_joined);
     tcase_add_test(group, what_a_removed_stream_waited_for_still_holds_up_its_context);
+    tcase_add_test(group, a_removed_stream_that_is_still_named_keeps_no_clock);
     tcase_add_test(group, a_removed_context_is_not_recycled_under_its_streams);
     tcase_add_test(group, seen_complete_is_not_known_done);
     tcase_add_test(group, a_signal_is_behind_all_that_its_point_covers_and_makes_nothing_known);

@@ -9,7 +9,9 @@
 
 #include "common/poison.h"
 
-enum { SPINS_MOST = 100, SPINS_LEAST = 10, SPINS_WEIGHT = 8 };
+/* A pause takes 20 to 50 ns. A thread that sleeps is woken up to 50 us late on virtual machines
+ * (2026-12-01, H200), so to spin for half of that is less than to sleep for a system call. */
+enum { SPINS_MOST = 100, SPINS_OVER_CALL = 600, SPINS_LEAST = 10, SPINS_WEIGHT = 8 };
 
 /* Tells the processor that the thread spins, so that it leaves more to the other hardware thread
  * of its core, and sees the lock's release sooner. */
@@ -23,13 +25,13 @@ static void pause_for_a_moment(void)
 }
 
 /* Checks again and again whether the lock is free, and takes it then. It checks at most about
- * twice as often as was needed lately (lock->spins, an average over SPINS_WEIGHT times), as
- * glibc's adaptive mutex does: if the owner does not run, spinning is in vain. Returns whether the
- * lock was taken. */
-static bool spin_until_taken(struct sc_brief_lock *lock)
+ * twice as often as was needed lately (lock->spins, an average over SPINS_WEIGHT times) and `limit`
+ * times, as glibc's adaptive mutex does: if the owner does not run, spinning is in vain. Returns
+ * whether the lock was taken. */
+static bool spin_until_taken(struct sc_brief_lock *lock, uint32_t limit)
 {
     uint32_t usual = atomic_load_explicit(&lock->spins, memory_order_relaxed);
-    uint32_t most = 2 * usual + SPINS_LEAST < SPINS_MOST ? 2 * usual + SPINS_LEAST : SPINS_MOST;
+    uint32_t most = 2 * usual + SPINS_LEAST < limit ? 2 * usual + SPINS_LEAST : limit;
     uint32_t spins = 0;
     bool taken = false;
     while (spins++ < most && !taken) {
@@ -45,9 +47,9 @@ static bool spin_until_taken(struct sc_brief_lock *lock)
 /* Waits for the lock and acquires it: spins first, then sleeps. A thread that has slept sets the
  * lock to AWAITED (others may sleep) even if it is alone, since it cannot know: the release then
  * makes one system call too many. */
-static __attribute__((noinline, cold)) void await_lock(struct sc_brief_lock *lock)
+static __attribute__((noinline, cold)) void await_lock(struct sc_brief_lock *lock, uint32_t limit)
 {
-    if (spin_until_taken(lock))
+    if (spin_until_taken(lock, limit))
         return;
     unsigned slept_ms = 0;
     while (atomic_exchange_explicit(&lock->state, SC_BRIEF_LOCK_AWAITED, memory_order_acquire) !=
@@ -69,7 +71,17 @@ __attribute__((weak)) void sc_brief_lock_acquire(struct sc_brief_lock *lock) SC_
     SC_ASSERT_NOT_HELD(lock);
     sc_library_lock_enter();
     if (__builtin_expect(!sc_brief_lock_grab(lock), 0))
-        await_lock(lock);
+        await_lock(lock, SPINS_MOST);
+    sc_brief_lock_note(lock, true);
+}
+
+/* Acquires a lock whose owner makes a system call meanwhile: spins for longer. */
+void sc_brief_lock_acquire_over_call(struct sc_brief_lock *lock) SC_UNFOLLOWED
+{
+    SC_ASSERT_NOT_HELD(lock);
+    sc_library_lock_enter();
+    if (!sc_brief_lock_grab(lock))
+        await_lock(lock, SPINS_OVER_CALL);
     sc_brief_lock_note(lock, true);
 }
 

@@ -30,6 +30,8 @@ enum { SC_BRIEF_LOCK_FREE, SC_BRIEF_LOCK_TAKEN, SC_BRIEF_LOCK_AWAITED };
 
 /* Acquires the lock, and waits for it if another thread has it. */
 void sc_brief_lock_acquire(struct sc_brief_lock *lock) SC_ACQUIRES(*lock);
+/* The same for a lock over which its owner makes a system call of some microseconds. */
+void sc_brief_lock_acquire_over_call(struct sc_brief_lock *lock) SC_ACQUIRES(*lock);
 /* Acquires the lock if it is free. False: it is taken. */
 bool sc_brief_lock_try(struct sc_brief_lock *lock) SC_TRY_ACQUIRES(true, *lock);
 

@@ -932,24 +932,25 @@ def headers_of(source):
     return names
 
 
+def guarded(machine):
+    """Programs with pages that are guarded."""
+    found = [source for source in sources("hazard") if source.parent.name in ("touch", "graph")]
+    return [check for source in found for check in Twin(source, machine).checks()] + pinned(machine)
+
+
 def by_mprotect():
-    """Programs with pages that are guarded, where no userfaultfd is to be had."""
-    machine = Machine(options="guard=mprotect")
-    guarded = [source for source in sources("hazard") if source.parent.name in ("touch", "graph")]
-    return [check for source in guarded for check in Twin(source, machine).checks()] + \
-        pinned(machine)
+    """The same where no userfaultfd is to be had."""
+    return guarded(Machine(options="guard=mprotect"))
 
 
-def by_full_kind():
-    """Programs with pages that the kernel waits for as well, which the library itself never asks
-    for."""
+def full_kind():
+    """With pages that the kernel waits for as well, which the library itself never asks for; None
+    where no such descriptor is to be had."""
     if not has_userfaultfd(user_mode_only=0):
-        return []
+        return None
     machine = Machine(options="guard=uffd")
     machine.library = machine.out / "full_kind" / "libsafecopy.so"
-    touched = [source for source in sources("hazard") if source.parent.name == "touch"]
-    return [check for source in touched for check in Twin(source, machine).checks()] + \
-        pinned(machine)
+    return machine
 
 
 def behind_copies():

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <string.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include "common/mutex.h"
 #include "common/objects.h"
@@ -249,11 +250,17 @@ static bool prepare_walk(void)
 /* May this thread use unw_backtrace, libunwind's fast way? It keeps frame sizes by address for each
  * thread, and cannot be told to forget them. So not if a module was closed since the thread first
  * used it: another module may be at the same addresses. The first call notes the count, from which
- * this is seen. */
+ * this is seen. Nor for the first STEPPED stacks of a thread other than the main one: what
+ * libunwind keeps takes 256 KB and 200 us, and most threads that come and go have no more stacks.
+ */
 static bool prepare_trace(void)
 {
+    enum { STEPPED = 8 };
+    static __thread unsigned stepped;
     static __thread uint64_t traced_since; /* modules closed before the first trace, + 1 */
     uint64_t closed = count_closed();
+    if (stepped < STEPPED && ++stepped && sc_thread_id() != getpid())
+        return false;
     if (traced_since == 0)
         traced_since = closed + 1;
     return traced_since == closed + 1;

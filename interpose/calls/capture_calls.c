@@ -42,6 +42,7 @@ static struct beginning begin_capture(const struct sc_call *call, CUstream handl
         beginning.gate_shut = sc_captures_shut_gate(beginning.stream);
         beginning.capture = sc_captures_beginning(beginning.stream, mode, to_graph, call);
     }
+    sc_capturing_await_waits();
     return beginning;
 }
 

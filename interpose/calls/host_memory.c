@@ -48,6 +48,7 @@
 #include "interpose/reaper/culprit.h"
 #include "interpose/reaper/deallocation.h"
 #include "interpose/reaper/reaper.h"
+#include "interpose/streams/capturing.h"
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/streams.h"
 #include "ledger/ledger.h"
@@ -464,8 +465,12 @@ static CUresult wait_by_unregistering(void)
         result = sc_real.cuMemHostRegister_v2(page, page_bytes, 0);
     if (result == CUDA_SUCCESS)
         result = sc_real.cuMemHostUnregister(page);
-    else if (!sc_captures_any_open())
-        result = sc_real.cuCtxSynchronize();
+    else {
+        sc_capturing_wait_begins();
+        if (!sc_captures_any_open())
+            result = sc_real.cuCtxSynchronize();
+        sc_capturing_wait_ends();
+    }
     sc_pages_unmap(page, page_bytes);
     return result;
 }

@@ -75,7 +75,7 @@ static void lock_shared(void) SC_UNFOLLOWED
 {
     bool waits = !sc_brief_lock_try(&stripes[0].lock);
     if (waits)
-        sc_brief_lock_acquire(&stripes[0].lock);
+        sc_brief_lock_acquire_over_call(&stripes[0].lock);
     sc_map_waits_note(waits);
 }
 
@@ -86,7 +86,7 @@ static void lock_stripe(unsigned stripe) SC_UNFOLLOWED
     if (stripe == 0)
         lock_shared();
     else
-        sc_brief_lock_acquire(&stripes[stripe].lock);
+        sc_brief_lock_acquire_over_call(&stripes[stripe].lock);
     allow_abandoning(stripe);
 }
 
@@ -227,7 +227,7 @@ void sc_protect_lock_stripes(uint64_t bits) SC_UNFOLLOWED
     if (left & 1)
         lock_shared();
     for (left &= ~UINT64_C(1); left; left &= left - 1)
-        sc_brief_lock_acquire(&stripes[__builtin_ctzll(left)].lock);
+        sc_brief_lock_acquire_over_call(&stripes[__builtin_ctzll(left)].lock);
     sc_spans_locked_stripes = bits;
 }
 
@@ -295,7 +295,7 @@ static bool move_area(unsigned from, uintptr_t address, bool (*adopt)(uintptr_t)
 {
     unsigned to = sc_spans_home_stripe(guards(), address);
     if (to != from)
-        sc_brief_lock_acquire(&stripes[to].lock);
+        sc_brief_lock_acquire_over_call(&stripes[to].lock);
     apply_locked(from);
     bool moved = SC_TRACKED(sc_spans_move_area(track.guards, address)) && adopt(address);
     if (to != from)

@@ -103,12 +103,24 @@ static long call_ioctl(unsigned long request, void *argument)
                           request, argument);
 }
 
+/* Returns the size of the first half of the pages. */
+static size_t half_of(size_t size_bytes)
+{
+    return size_bytes / 2 / PAGE_BYTES * PAGE_BYTES;
+}
+
 /* Has stores to the pages wait for an answer (`on`), or allows stores again and wakes the threads
- * that wait for them. Returns 0 or -errno. */
+ * that wait for them. Returns 0 or -errno. -ENOENT: the pages are of several mappings, as each
+ * allocation is one. Before Linux 6.3 these are changed apart. */
 static long write_protect(uintptr_t start, size_t size_bytes, bool on)
 {
     struct uffdio_writeprotect request = {.range = {start, size_bytes}, .mode = on};
-    return call_ioctl(UFFDIO_WRITEPROTECT, &request);
+    size_t half = half_of(size_bytes);
+    long result = call_ioctl(UFFDIO_WRITEPROTECT, &request);
+    if (result != -ENOENT || !half)
+        return result;
+    result = write_protect(start, half, on);
+    return result ? result : write_protect(start + half, size_bytes - half, on);
 }
 
 /* Wakes the threads that wait in Linux for an answer to their touch of these pages. They touch them
@@ -122,7 +134,8 @@ static void wake_waiters(uintptr_t start, size_t size_bytes)
 /* Maps pages again that were removed from the page tables (UFFDIO_CONTINUE), read-only if `access`
  * says so (Linux 6.4). Linux stops at a page that is mapped already (-EEXIST) or has no contents
  * (-EFAULT): such a page is skipped, and its waiting threads are woken, which touch it again.
- * -EAGAIN: a part was mapped. Returns 0, -EFAULT if pages had no contents, or another -errno. */
+ * -EAGAIN: a part was mapped. -ENOENT: the pages are of several mappings, as each allocation is
+ * one, and are mapped by halves. Returns 0, -EFAULT if pages had no contents, or another -errno. */
 static long map_pages_again(uintptr_t start, size_t size_bytes, enum sc_access access)
 {
     long refused = 0;
@@ -135,6 +148,12 @@ static long map_pages_again(uintptr_t start, size_t size_bytes, enum sc_access a
         if (result == -EAGAIN && request.mapped > 0) {
             start += (size_t)request.mapped;
             continue;
+        }
+        size_t half = half_of(end - start);
+        if (result == -ENOENT && half) {
+            long first = map_pages_again(start, half, access);
+            result = map_pages_again(start + half, end - start - half, access);
+            return refused ? refused : first ? first : result;
         }
         if (result != -EEXIST && result != -EFAULT)
             return result;

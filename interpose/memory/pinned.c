@@ -520,12 +520,16 @@ static bool keep_as_spare(uintptr_t start, CUcontext current)
     return true;
 }
 
-/* May the library wait for the context here, as cuMemFreeHost does, and keep the block? Not if
- * something captures or may, since a wait would break that; and only small blocks are kept. */
-static bool is_waited_for(uintptr_t start)
+/* Waits for the current context, as cuMemFreeHost does, if the block may be kept then. False: it
+ * did not. Something captures or may, which a wait would break, or the block is not small. */
+static bool wait_to_keep(uintptr_t start)
 {
-    return sc_pinned_end(start) - start <= SC_HUGE_PAGE_BYTES && !sc_capturing_seen() &&
-           sc_real.cuCtxSynchronize;
+    if (sc_pinned_end(start) - start > SC_HUGE_PAGE_BYTES || !sc_real.cuCtxSynchronize)
+        return false;
+    sc_capturing_wait_begins();
+    bool waited = !sc_capturing_seen() && sc_real.cuCtxSynchronize() == CUDA_SUCCESS;
+    sc_capturing_wait_ends();
+    return waited;
 }
 
 /* Waits for the context, as the driver does before it frees, and keeps the block for the next
@@ -533,8 +537,8 @@ static bool is_waited_for(uintptr_t start)
 static bool wait_and_keep(uintptr_t start)
 {
     CUcontext current = NULL;
-    return is_waited_for(start) && sc_real.cuCtxGetCurrent(&current) == CUDA_SUCCESS &&
-           sc_real.cuCtxSynchronize() == CUDA_SUCCESS && keep_as_spare(start, current);
+    return sc_real.cuCtxGetCurrent(&current) == CUDA_SUCCESS && wait_to_keep(start) &&
+           keep_as_spare(start, current);
 }
 
 /* Is it a block of the library that the program has not freed, in the process that has made it? A

@@ -148,6 +148,7 @@ void sc_replay(const struct sc_missed_call *call, bool entering)
         sc_context_calls_bury_ended();
     if (begins_capture(call)) {
         sc_capturing_note();
+        sc_capturing_await_waits();
         sc_capturing_changed();
     }
     if (!is_due(replay, call, entering))

@@ -1,7 +1,11 @@
 #include "interpose/streams/capturing.h"
 
+#include <sched.h>
 #include <stddef.h>
 
+#include "common/checks.h"
+#include "common/now.h"
+#include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
 
 #include "common/poison.h"
@@ -9,10 +13,35 @@
 _Atomic bool sc_capturing_was_seen;
 static _Atomic uint64_t capture_version = 1;
 
+enum { WAIT_NS = 100 * 1000 * 1000 }; /* a thread may lose its processor before its call */
+static _Atomic unsigned waits;        /* how many threads make a wait that would break a capture */
+
 void sc_capturing_note(void)
 {
     atomic_store_explicit(&sc_capturing_was_seen, true, memory_order_relaxed);
     sc_process_note_capture();
+}
+
+void sc_capturing_wait_begins(void)
+{
+    atomic_fetch_add(&waits, 1);
+    atomic_thread_fence(memory_order_seq_cst);
+}
+
+void sc_capturing_wait_ends(void)
+{
+    SC_ASSERT(atomic_load(&waits) != 0);
+    atomic_fetch_sub(&waits, 1);
+}
+
+void sc_capturing_await_waits(void)
+{
+    atomic_thread_fence(memory_order_seq_cst);
+    if (sc_likely(atomic_load(&waits) == 0))
+        return;
+    uint64_t end_ns = sc_now_ns() + WAIT_NS;
+    while (atomic_load(&waits) != 0 && sc_now_ns() < end_ns)
+        sched_yield();
 }
 
 void sc_capturing_changed(void)

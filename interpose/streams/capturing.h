@@ -34,6 +34,15 @@ static inline bool sc_capturing_seen(void)
     return sc_unlikely(atomic_load_explicit(&sc_capturing_was_seen, memory_order_relaxed));
 }
 
+/* Called around a wait of the library's for a whole context, which would break any capture. The
+ * thread then asks whether something captures (or may), and only if not makes the wait. A capture
+ * is noted first, and then calls await_waits before the driver begins it, so one of the two sees
+ * the other. It waits for a tenth of a second at most: by then the driver has taken the wait, which
+ * may take as long as the device has work. */
+void sc_capturing_wait_begins(void);
+void sc_capturing_wait_ends(void);
+void sc_capturing_await_waits(void);
+
 /* Called whenever a stream has begun or ended a capture: makes the kept answers invalid, so that
  * the driver is asked again, once for each stream. */
 void sc_capturing_changed(void);

@@ -265,7 +265,9 @@ static void act_unregister(void)
         need_permission();
         CHECK(cuMemHostRegister(buffer->bytes, buffer->size_bytes, 0));
         say("register buffer %d again", at);
-        buffer->life = ++world.lives;
+        /* The driver takes this for other memory: a launch that names the former is its context's
+         * end. */
+        buffer->life = buffer->memory = ++world.lives;
         write_buffer(buffer);
         return;
     }

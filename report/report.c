@@ -612,8 +612,8 @@ static bool is_worth_printing(const struct sc_summary *summary)
     bool has_doubts =
         strict && (totals->shared_memory > 0 || sc_no_verdicts_given_up(totals->no_verdicts) > 0 ||
                    sc_no_verdicts_suspected(totals->no_verdicts) > 0);
-    bool has_unused = summary->counts.suppressed > 0 && sc_summary_has_unused();
-    bool tells_idle = strict && (has_unused || sc_summary_has_expired());
+    bool has_unused = summary->counts.suppressed > 0 && sc_summary_has_idle(/*expired=*/false);
+    bool tells_idle = strict && (has_unused || sc_summary_has_idle(/*expired=*/true));
     bool has_news = summary->counts.hazards > 0 || summary->counts.advisories > 0 ||
                     totals->coverage.missed > 0 || summary->postmortem.name || has_doubts ||
                     tells_idle;

@@ -593,7 +593,7 @@ static bool is_idle(const struct sc_suppression *entry, bool expired)
 }
 
 /* Is there an idle suppression: expired ones with `expired`, else others? */
-static bool has_idle(bool expired)
+bool sc_summary_has_idle(bool expired)
 {
     const struct sc_suppression *entry;
     for (unsigned i = 0; (entry = sc_suppressing_entry(i)) != NULL; i++) {
@@ -601,18 +601,6 @@ static bool has_idle(bool expired)
             return true;
     }
     return false;
-}
-
-/* Has a suppression left nothing out because its date has passed? It can be removed or renewed. */
-bool sc_summary_has_expired(void)
-{
-    return has_idle(/*expired*/ true);
-}
-
-/* Has a suppression left nothing out though its date has not passed? */
-bool sc_summary_has_unused(void)
-{
-    return has_idle(/*expired*/ false);
 }
 
 /* Appends a line with the names of suppressions that left nothing out, if there are any: of

@@ -32,11 +32,9 @@ struct sc_summary {
 /* Appends what the summary says about one hazard. Locks: takes the loader's lock. */
 void sc_summary_write_hazard(struct sc_text *text, const struct sc_hazard_counts *seen);
 
-/* Returns true if a suppression has expired and has left nothing out. */
-bool sc_summary_has_expired(void);
-
-/* Returns true if a suppression has not expired and has left nothing out. */
-bool sc_summary_has_unused(void);
+/* Returns true if a suppression has left nothing out: one whose date has passed (`expired`), so
+ * that it can be removed or renewed, or else one whose date has not. */
+bool sc_summary_has_idle(bool expired);
 
 /* Appends the summary. Locks: takes the loader's lock. */
 void sc_summary_write(struct sc_text *text, const struct sc_summary *summary);

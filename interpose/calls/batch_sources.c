@@ -237,7 +237,7 @@ void sc_batch_sources_replace(struct sc_batch *batch, size_t index, const struct
         return;
     if (op->kind != SC_PAGEABLE || !sc_shape_is_whole(&op->shape, &op->fold))
         replaced = take_snapshot(batch, index, op);
-    else if (sc_snapshots_are_for(op->direction, op->stable, &op->shape, &op->fold))
+    else if (sc_snapshots_are_for(op->direction, op->stable, SC_PAGEABLE, &op->shape, &op->fold))
         replaced = gather_source(gathered, batch, index, op);
     if (!replaced && !op->range && op->stable)
         protect_source(batch, index, issue, op);

@@ -144,7 +144,9 @@ static void note_host(const struct sc_call *call, struct sc_stream_record *strea
     sc_track_issue_one(&sc_track, infos, count);
     moment->ticket = infos[0].ticket;
     sc_guard_apply(SC_GUARD_OWN);
-    sc_marks_issued_alone(stream, moment->ticks);
+    /* A size that is always due: later work may wait for the host, and the host for the kernel, so
+     * that a later mark might never occur. */
+    sc_marks_issued(stream, SIZE_MAX, /*snapshotted=*/false, moment->ticks);
 }
 
 /* ---- launches ---- */

@@ -98,11 +98,6 @@ void sc_device_nodes_note_own_memory(uintptr_t exec, uintptr_t name, CUgraphNode
         SC_TRACKED(sc_graphs_leave_out_device(track.graphs, exec));
 }
 
-void sc_device_nodes_end_own_memory(uintptr_t exec)
-{
-    SC_TRACKED(sc_graphs_end_own_memory(track.graphs, exec));
-}
-
 /* ---- kernels ---- */
 
 /* Adds the addresses among a kernel node's parameters as possible uses of device memory: the kernel

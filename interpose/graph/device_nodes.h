@@ -47,10 +47,9 @@ void sc_device_nodes_note(const struct sc_graph_call *call, uintptr_t name,
 /* Notes the memory that a node of the exec allocates or frees; does nothing for other nodes.
  * `name`: the handle by which the exec knows the node. If it is not known what such a node does, no
  * device memory of the exec is judged. Called for each node; behind the last one
- * sc_device_nodes_end_own_memory leaves out what other nodes do with such memory. */
+ * sc_graphs_end_own_memory leaves out what other nodes do with such memory. */
 void sc_device_nodes_note_own_memory(uintptr_t exec, uintptr_t name, CUgraphNode node,
                                      CUgraphNodeType type);
-void sc_device_nodes_end_own_memory(uintptr_t exec);
 
 /* Notes the addresses of host or device memory among a kernel node's parameters, if the option
  * `kernels` asks for them. Not called for kernels in bodies of conditional nodes, since only the

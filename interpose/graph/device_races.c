@@ -106,7 +106,7 @@ static uint64_t place_of(struct search *search, CUgraphNode node)
 static bool add_uses_before(struct search *search, uint32_t node, bool *changed)
 {
     size_t count = search->count;
-    if (!sc_driver_nodes_ask_next_to(search->nodes[node], SC_WAY_BEFORE, search->found, &count))
+    if (!sc_driver_nodes_next_to(search->nodes[node], SC_WAY_BEFORE, search->found, &count))
         return false;
     for (size_t i = 0; i < count && i < search->count; i++) {
         uint64_t place = place_of(search, search->found[i]);

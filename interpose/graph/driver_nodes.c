@@ -69,8 +69,7 @@ void sc_driver_nodes_free(CUgraphNode *nodes, size_t count)
  * one leads from here. The newer functions are preferred, where the driver has them. Without room
  * for the edges' data these refuse if an edge has such data; then the list is unknown, and false is
  * returned. */
-bool sc_driver_nodes_ask_next_to(CUgraphNode node, enum sc_way way, CUgraphNode *room,
-                                 size_t *count)
+bool sc_driver_nodes_next_to(CUgraphNode node, enum sc_way way, CUgraphNode *room, size_t *count)
 {
     CUresult result = CUDA_ERROR_NOT_SUPPORTED;
     __typeof__(sc_real.cuGraphNodeGetDependencies_v2) with_edges =
@@ -84,9 +83,4 @@ bool sc_driver_nodes_ask_next_to(CUgraphNode node, enum sc_way way, CUgraphNode 
     else if (plain)
         result = plain(node, room, count);
     return result == CUDA_SUCCESS;
-}
-
-size_t sc_driver_nodes_next_to(CUgraphNode node, enum sc_way way, CUgraphNode *room, size_t count)
-{
-    return sc_driver_nodes_ask_next_to(node, way, room, &count) ? count : 0;
 }

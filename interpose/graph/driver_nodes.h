@@ -24,17 +24,12 @@ bool sc_driver_nodes_any(CUgraph graph);
 CUgraphNode *sc_driver_nodes_of(CUgraph graph, size_t *count);
 void sc_driver_nodes_free(CUgraphNode *nodes, size_t count); /* NULL does nothing */
 
-/* Stores the nodes from which an edge leads to the node (SC_WAY_BEFORE), or to which an edge leads
- * from it (SC_WAY_BEHIND): at most `count`. Returns how many there are; 0 also if the driver
- * refuses. */
 enum sc_way { SC_WAY_BEFORE, SC_WAY_BEHIND };
-size_t sc_driver_nodes_next_to(CUgraphNode node, enum sc_way way, CUgraphNode *room, size_t count);
 
 /* Stores the nodes from which an edge leads to the node (SC_WAY_BEFORE), or to which an edge leads
  * from it (SC_WAY_BEHIND). *count: the room; gets how many there are, which may be more. Returns
  * false if the driver refuses, as it may for an edge with data of its own: the caller then does not
  * know the order. */
-bool sc_driver_nodes_ask_next_to(CUgraphNode node, enum sc_way way, CUgraphNode *room,
-                                 size_t *count);
+bool sc_driver_nodes_next_to(CUgraphNode node, enum sc_way way, CUgraphNode *room, size_t *count);
 
 #endif

@@ -459,7 +459,7 @@ static void end_graph(void *context, struct sc_walked_graph *graph, const CUgrap
 {
     struct level level = {context, graph};
     if (graph->depth == 0 && sc_device_nodes_are_watched()) {
-        sc_device_nodes_end_own_memory(level.making->call->graph);
+        SC_TRACKED(sc_graphs_end_own_memory(track.graphs, level.making->call->graph));
         sc_device_races_find(level.making->call, graph->graph, nodes, count, name_in, level.making);
     }
     if (graph->depth == 0 && level.making->has_hosts)

@@ -84,10 +84,10 @@ static bool add_to_walk(struct search *search, struct walked *walked, uint32_t a
  * them is a notifier (a node that tells the host what is done) whose own walk has to come first. */
 static bool add_before(struct search *search, struct walked *walked, uint32_t at, bool is_whole)
 {
-    size_t count =
-        sc_driver_nodes_next_to(search->nodes[at], SC_WAY_BEFORE, search->found, search->count);
+    size_t count = search->count;
+    bool is_told = sc_driver_nodes_next_to(search->nodes[at], SC_WAY_BEFORE, search->found, &count);
     bool goes_on = true;
-    for (size_t i = 0; goes_on && i < count && i < search->count; i++) {
+    for (size_t i = 0; is_told && goes_on && i < count && i < search->count; i++) {
         uint64_t place = sc_handles_get(&search->by_node, (uintptr_t)search->found[i]);
         goes_on = !place || add_to_walk(search, walked, (uint32_t)place - 1, is_whole);
     }

@@ -28,7 +28,7 @@ bool sc_reached_from(struct sc_reached *reach, CUgraphNode from, enum sc_way way
     waiting[0] = from;
     for (size_t left = 1; left;) {
         size_t count = reach->count;
-        bool is_told = sc_driver_nodes_ask_next_to(waiting[--left], way, found, &count);
+        bool is_told = sc_driver_nodes_next_to(waiting[--left], way, found, &count);
         found_all &= is_told && count <= reach->count;
         for (size_t i = 0; is_told && i < count && i < reach->count; i++) {
             if (sc_reached_has(reach, found[i]))

@@ -293,20 +293,15 @@ static __attribute__((noinline)) bool are_rows_worth_it(const struct sc_shape *s
 /* Should the source be copied in the call, so that the device reads the copy? Only in mode=fix, and
  * for a copy to the device. Not if other work may still write the source (`stable` false). Not in a
  * replay, since the driver has made the call already. */
-SC_INLINED bool are_for(enum sc_direction direction, bool stable, enum sc_buffer_kind kind,
-                        const struct sc_shape *shape, const struct sc_fold *fold)
+SC_INLINED_HERE bool sc_snapshots_are_for(enum sc_direction direction, bool stable,
+                                          enum sc_buffer_kind kind, const struct sc_shape *shape,
+                                          const struct sc_fold *fold)
 {
     size_t size_bytes = sc_shape_used_bytes(shape, fold);
     return direction == SC_H2D && stable && size_bytes > 0 &&
            (sc_shape_is_whole(shape, fold) || are_rows_worth_it(shape, fold)) &&
            sc_options.mode == SC_MODE_FIX && !sc_replaying_is_on() &&
            is_small(kind, shape, size_bytes);
-}
-
-bool sc_snapshots_are_for(enum sc_direction direction, bool stable, const struct sc_shape *shape,
-                          const struct sc_fold *fold)
-{
-    return are_for(direction, stable, SC_PAGEABLE, shape, fold);
 }
 
 /* Takes a free slot for a snapshot, in the staging memory of the device's primary context if that
@@ -329,7 +324,7 @@ void sc_snapshots_return(struct sc_slot *slot)
 struct sc_slot *sc_snapshots_take(struct sc_context *context, enum sc_direction direction,
                                   bool stable, const struct sc_slot_source *source)
 {
-    if (!are_for(direction, stable, source->kind, source->shape, source->fold))
+    if (!sc_snapshots_are_for(direction, stable, source->kind, source->shape, source->fold))
         return NULL;
     struct sc_slot *slot = sc_snapshots_reserve(context, source);
     if (slot && !fill_slot(slot, source)) {

@@ -23,6 +23,7 @@
 
 #include <stdbool.h>
 
+enum sc_buffer_kind;
 enum sc_direction;
 struct sc_context;
 struct sc_fold;
@@ -31,10 +32,10 @@ struct sc_slot;
 struct sc_slot_source;
 
 /* Returns true if a snapshot (a copy that the device reads instead) should be taken of this
- * pageable source. `stable`: nothing but the host can change its bytes until the device reads them
- * (struct sc_op_info). Takes none itself. */
-bool sc_snapshots_are_for(enum sc_direction direction, bool stable, const struct sc_shape *shape,
-                          const struct sc_fold *fold);
+ * source of the kind `kind`. `stable`: nothing but the host can change its bytes until the device
+ * reads them (struct sc_op_info). Takes none itself. */
+bool sc_snapshots_are_for(enum sc_direction direction, bool stable, enum sc_buffer_kind kind,
+                          const struct sc_shape *shape, const struct sc_fold *fold);
 
 /* Takes a free slot (a place in staging memory) for a snapshot. The caller fills it, or releases it
  * by sc_snapshots_return. NULL: there is none. */

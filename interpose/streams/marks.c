@@ -579,14 +579,6 @@ void sc_marks_issued(struct sc_stream_record *stream, size_t size_bytes, bool sn
     stream->marks.took_ticks = sc_ticks() - before;
 }
 
-/* Called when a kernel was issued that is tracked. Its mark (an event of the library's) must not
- * wait: what comes next may wait for the host. The size is that from which on each operation gets a
- * mark. */
-void sc_marks_issued_alone(struct sc_stream_record *stream, uint64_t now_ticks)
-{
-    sc_marks_issued(stream, MARK_BYTES_MIN, /*snapshotted=*/false, now_ticks);
-}
-
 /* Was the operation of this number issued after the stream's last mark (an event of the
  * library's)? */
 static bool is_after_marks(const struct sc_stream_marks *marks, const _Atomic uint64_t *number)
@@ -728,6 +720,18 @@ void sc_marks_fence_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->
     sc_contexts_pop();
 }
 
+/* Makes `waiter`, a stream of the same context, wait for the stream's work up to now. Returns false
+ * if the driver refuses, or no event is left. */
+static bool wait_in_queue(struct sc_stream_record *stream, CUstream waiter)
+{
+    CUevent event = take_event_or_null(stream);
+    bool waits = event && sc_real.cuEventRecord(event, stream->handle) == CUDA_SUCCESS &&
+                 sc_real.cuStreamWaitEvent(waiter, event, 0) == CUDA_SUCCESS;
+    if (event)
+        keep_event(stream, event);
+    return waits;
+}
+
 /* Called before the program destroys a blocking stream: makes the context's marker stream wait for
  * its work. Events there then still come after that work, as operations of the legacy stream do. */
 void sc_marks_outlive_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock)
@@ -742,15 +746,12 @@ void sc_marks_outlive_locked(struct sc_stream_record *stream) SC_REQUIRES(stream
     CUstream marker = sc_marks_marker(stream->context);
     bool fenced = sc_marks_is_fenced(stream);
     CUevent fence = stream->marks.fence;
-    CUevent event = marker && !fenced ? take_event_or_null(stream) : NULL;
-    if (event && sc_real.cuEventRecord(event, stream->handle) == CUDA_SUCCESS)
-        sc_real.cuStreamWaitEvent(marker, event, 0);
+    if (marker && !fenced)
+        wait_in_queue(stream, marker);
     if (marker && fenced && fence)
         sc_real.cuStreamWaitEvent(marker, fence, 0);
     atomic_store_explicit(&stream->context->marks.outlived_ticks, sc_unfinished_now(stream),
                           memory_order_relaxed);
-    if (event)
-        keep_event(stream, event);
     sc_relaxed_end(&relaxed);
     sc_contexts_pop();
 }
@@ -780,13 +781,9 @@ void sc_marks_wait_for_itself(struct sc_stream_record *stream)
     if (thread_can_name(stream) && !sc_contexts_is_quiet(stream->context) &&
         !sc_streams_is_capturing(stream) && sc_contexts_push(stream->context)) {
         struct sc_relaxed relaxed = sc_relaxed_begin();
-        CUevent event = take_event_or_null(stream);
-        waits = event && sc_real.cuEventRecord(event, stream->handle) == CUDA_SUCCESS &&
-                sc_real.cuStreamWaitEvent(stream->handle, event, 0) == CUDA_SUCCESS;
+        waits = wait_in_queue(stream, stream->handle);
         if (waits)
             count_taken_early(stream);
-        if (event)
-            keep_event(stream, event);
         sc_relaxed_end(&relaxed);
         sc_contexts_pop();
     }

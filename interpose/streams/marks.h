@@ -55,11 +55,6 @@ void sc_marks_start(void);
 void sc_marks_issued(struct sc_stream_record *stream, size_t size_bytes, bool snapshotted,
                      uint64_t now_ticks);
 
-/* Called when a kernel was issued that is tracked: records a mark (an event of the library's) after
- * it in any case. Later work may wait for the host, and the host for the kernel, so a later mark
- * may never occur. */
-void sc_marks_issued_alone(struct sc_stream_record *stream, uint64_t now_ticks);
-
 /* Called when an operation was issued that uses device memory alone: keeps its number, and records
  * no mark (an event of the library's). One is needed only if something conflicts with it, or before
  * a signal, by which the host may learn of it. */

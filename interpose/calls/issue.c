@@ -542,8 +542,7 @@ SC_INLINED void order_use(const struct sc_issue *issue, const struct sc_host_use
 /* Called before the driver's call, for each use of host memory after the call. In mode=fix its
  * conflicts are healed now. In mode=report they are found when the operation is recorded, unless
  * the call is judged only before it is made. In a replay nothing can be healed any more: the driver
- * has carried the call out. Sources in memory that the use writes may correctly change from now on,
- * so they are compared for the last time. */
+ * has carried the call out. */
 SC_INLINED void prepare_use(const struct sc_issue *issue, const struct sc_host_use *use)
 {
     if (sc_options.mode == SC_MODE_FIX && !sc_replaying_is_on()) {
@@ -555,8 +554,14 @@ SC_INLINED void prepare_use(const struct sc_issue *issue, const struct sc_host_u
         if (issue->is_judged)
             order_after_conflicts(issue, use);
     }
+}
+
+/* Sources in memory that the use writes may correctly change from now on, so they are compared for
+ * the last time: also if nothing is reported of the use itself. */
+SC_INLINED void seal_written(const struct sc_issue *issue, const struct sc_host_use *use)
+{
     if (sc_direction_writes_host(use->direction) &&
-        sc_track_may_seal(&sc_track, use->range, use->kind))
+        (use->in_call || sc_track_may_seal(&sc_track, use->range, use->kind)))
         sc_issue_seal(issue->call, use->shape.address, sc_shape_hull_bytes(&use->shape));
 }
 
@@ -620,21 +625,19 @@ static bool is_unjudged(const struct sc_issue *issue)
  * for the last time, sources of other copies in what the call writes: it changes them correctly. */
 static __attribute__((noinline)) void judge_touches(const struct sc_issue *issue)
 {
-    for (unsigned i = 0; i < issue->host_count; i++)
+    for (unsigned i = 0; i < issue->host_count && !is_unjudged(issue); i++)
         if (issue->host[i].in_call)
             judge_touch(issue, &issue->host[i]);
-    for (unsigned i = 0; i < issue->host_count; i++) {
-        const struct sc_host_use *use = &issue->host[i];
-        if (use->in_call && sc_direction_writes_host(use->direction))
-            sc_issue_seal(issue->call, use->shape.address, sc_shape_hull_bytes(&use->shape));
-    }
+    for (unsigned i = 0; i < issue->host_count; i++)
+        if (issue->host[i].in_call)
+            seal_written(issue, &issue->host[i]);
 }
 
 /* Judges what the call reads or writes before it returns (touches), if there is any: host memory of
  * the call that becomes no operation. */
 void sc_issue_judge_touches(const struct sc_issue *issue)
 {
-    if (issue->host_count != issue->op_count && !is_unjudged(issue))
+    if (issue->host_count != issue->op_count)
         judge_touches(issue);
 }
 
@@ -653,9 +656,13 @@ SC_INLINED void judge_and_order(struct sc_issue *issue)
     if (!issue->joins_stream && issue->op_count == 0)
         sc_marks_before_work(issue->stream, SC_BEFORE_DEVICE_WORK);
     for (const struct sc_host_use *use = issue->host, *last = use + issue->host_count; use < last;
-         use++)
-        if (!use->in_call && !is_unjudged(issue))
+         use++) {
+        if (use->in_call)
+            continue;
+        if (!is_unjudged(issue))
             prepare_use(issue, use);
+        seal_written(issue, use);
+    }
     if (sc_unlikely(issue->uses.count) && sc_issue_records_device(issue))
         sc_device_uses_judge(&issue->uses, issue->call, issue->stream, healing_of(issue));
 }

@@ -19,6 +19,7 @@
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/doubts.h"
 #include "interpose/streams/marks.h"
+#include "interpose/streams/simple_streams.h"
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
 #include "track/order_calls.h"
@@ -224,11 +225,37 @@ CUresult sc_sync_end(struct sc_sync *sync, CUresult result)
     return result;
 }
 
+/* Returns whether a wait for the stream notes nothing, in a process in which nothing has captured:
+ * the host knows all of the stream's work to be done. */
+SC_INLINED bool is_known_idle(enum sc_simplicity least, CUstream handle)
+{
+    const bool can_be = sc_streams_has_handle(handle) && sc_returned_frames.high == 0;
+    struct sc_stream_record *stream = can_be ? sc_streams_find_simple(least, handle, 0) : NULL;
+    return stream && sc_track_is_all_known(&sc_track, stream->id) && sc_unfinished_is_clear(stream);
+}
+
+/* Makes the quick way of the wrapper of a wait or query: makes the call and returns true, if it
+ * notes nothing. False: nothing was done, and the wrapper goes the general way. */
+#define WAITS_SIMPLY(symbol)                                                                       \
+    SC_INLINED bool symbol##_simply(enum sc_simplicity least, const char *api, void *site,         \
+                                    bool per_thread, CUresult *result, CUstream handle)            \
+    {                                                                                              \
+        if (!SC_HAVE(symbol) || !is_known_idle(least, handle))                                     \
+            return false;                                                                          \
+        sc_reaper_decide_now();                                                                    \
+        *result = sc_real.symbol(handle);                                                          \
+        sc_doubts_wait_ends();                                                                     \
+        if (sc_unlikely(*result != CUDA_SUCCESS && *result != CUDA_ERROR_NOT_READY))               \
+            sc_detour_report_refused(api, site, per_thread, *result);                              \
+        return true;                                                                               \
+    }
+
 /* While a blocking stream captures, a wait for the legacy stream would break the capture, so it is
  * made for a private stream behind the same work (a detour). For another stream the call is made
  * under the relaxed capture mode (SC_PERMITTED), since the driver allows it in no other while
  * something captures. */
-SC_HOT_PAIR(cuStreamSynchronize, _ptsz, (CUstream stream), (stream))
+WAITS_SIMPLY(cuStreamSynchronize)
+SC_SIMPLE_PAIR(cuStreamSynchronize, _ptsz, (CUstream stream), (stream))
 {
     struct sc_detour detour;
     sc_detour_begin(&detour, call, &stream);
@@ -250,7 +277,8 @@ CUresult sc_sync_stream(const struct sc_call *call, CUstream stream)
 /* A query that answers "done" tells the program as much as a wait. While a blocking stream
  * captures, a query of the legacy stream would break the capture: the library then asks each stream
  * for itself. For another stream the call is made under the relaxed capture mode (SC_PERMITTED). */
-SC_HOT_PAIR(cuStreamQuery, _ptsz, (CUstream stream), (stream))
+WAITS_SIMPLY(cuStreamQuery)
+SC_SIMPLE_PAIR(cuStreamQuery, _ptsz, (CUstream stream), (stream))
 {
     struct sc_detour detour;
     CUresult result;

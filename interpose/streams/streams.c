@@ -515,12 +515,23 @@ struct sc_stream_record *sc_streams_destroying(CUstream handle)
     return stream;
 }
 
+/* Lets the handle name the stream again. False: it names another record by now, which another
+ * thread has made meanwhile, or the context has ended. */
+static bool name_again(struct sc_stream_record *stream)
+{
+    SC_LOCKED(&registry_lock);
+    if (sc_handles_get(&sc_streams_by_handle, (uintptr_t)stream->handle) || stream->context->gone)
+        return false;
+    atomic_fetch_and(&stream->life, ~SC_STREAM_GONE);
+    sc_handles_put(&sc_streams_by_handle, (uintptr_t)stream->handle, (uintptr_t)stream);
+    return true;
+}
+
 /* Called when the driver has refused to destroy the stream: its handle names it again. */
 void sc_streams_not_destroyed(struct sc_stream_record *stream)
 {
-    atomic_fetch_and(&stream->life, ~SC_STREAM_GONE);
-    SC_LOCKED(&registry_lock);
-    sc_handles_put(&sc_streams_by_handle, (uintptr_t)stream->handle, (uintptr_t)stream);
+    if (!name_again(stream))
+        remove_stream(stream);
 }
 
 /* Called when the driver has destroyed the stream. The record stays until its work is seen to be
@@ -670,7 +681,8 @@ static uint32_t end_life(struct sc_stream_record *stream, const struct context_e
     return stream->kind == SC_STREAM_LEGACY || stream->owner ? 0 : stream->life;
 }
 
-/* For the walk over streams of a context that has ended: ends one. It was listed before, so another
+/* For the walk over streams of a context that has ended, also those that CUPTI has said to be gone:
+ * ends one. It was listed before, so another
  * thread may have ended it, and its record may be another stream's. */
 static void bury_for_context(void *argument, struct sc_stream_record *stream)
 {
@@ -683,5 +695,5 @@ static void bury_for_context(void *argument, struct sc_stream_record *stream)
 void sc_streams_forget_of(struct sc_context *context, bool events_are_dead)
 {
     struct context_end end = {context, events_are_dead};
-    sc_streams_each(context, bury_for_context, &end);
+    sc_streams_each_ever(context, bury_for_context, &end);
 }

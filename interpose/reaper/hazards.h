@@ -8,7 +8,6 @@
  *   hazard: a mistake that may do harm: a code, the operation it hurts, and the event
  *   hook: our function in the place of one of the C library's
  *   host function: a function that the driver calls in a stream's order (cuLaunchHostFunc)
- *   in flight: issued, and the host does not know yet that it is done
  *   known done: waited for by the program, itself or by something behind it
  *   latent: of a hazard: the operation was complete at the event, by luck
  *   operation: one asynchronous use of memory by the device: a copy, a memset, a part of a launch

@@ -2,6 +2,7 @@
 // the copy, destroys the stream, and waits for the event. Destroyed streams whose work cannot end
 // yet keep the library looking through those that are gone.
 // sim: delay=100us
+// needs: sim (streams that are held up block the queues of a real device)
 #include <cuda.h>
 #include <pthread.h>
 #include <unistd.h>

@@ -61,12 +61,10 @@ static struct stream_ending begin_destroy(CUstream handle)
  * `result`. */
 static CUresult end_destroy(const struct stream_ending *ending, CUresult result)
 {
-    if (ending->stream && result == CUDA_SUCCESS) {
+    if (ending->stream && (result == CUDA_SUCCESS || !sc_streams_name_again(ending->stream))) {
         sc_captures_ended(ending->stream);
         sc_reaper_forget_graph(ending->graph);
         sc_streams_destroyed(ending->stream);
-    } else if (ending->stream) {
-        sc_streams_not_destroyed(ending->stream);
     }
     return result;
 }

@@ -226,12 +226,16 @@ CUresult sc_sync_end(struct sc_sync *sync, CUresult result)
 }
 
 /* Returns whether a wait for the stream notes nothing, in a process in which nothing has captured:
- * the host knows all of the stream's work to be done. */
+ * the host knows all of the stream's work to be done. Decides before that what init_sync does. */
 SC_INLINED bool is_known_idle(enum sc_simplicity least, CUstream handle)
 {
     const bool can_be = sc_streams_has_handle(handle) && sc_returned_frames.high == 0;
     struct sc_stream_record *stream = can_be ? sc_streams_find_simple(least, handle, 0) : NULL;
-    return stream && sc_track_is_all_known(&sc_track, stream->id) && sc_unfinished_is_clear(stream);
+    if (!stream)
+        return false;
+    sc_reaper_decide_now(); /* may take long, so the rest is asked behind it */
+    return sc_process_simplicity() >= least && sc_track_is_all_known(&sc_track, stream->id) &&
+           sc_unfinished_is_clear(stream);
 }
 
 /* Makes the quick way of the wrapper of a wait or query: makes the call and returns true, if it
@@ -242,7 +246,6 @@ SC_INLINED bool is_known_idle(enum sc_simplicity least, CUstream handle)
     {                                                                                              \
         if (!SC_HAVE(symbol) || !is_known_idle(least, handle))                                     \
             return false;                                                                          \
-        sc_reaper_decide_now();                                                                    \
         *result = sc_real.symbol(handle);                                                          \
         sc_doubts_wait_ends();                                                                     \
         if (sc_unlikely(*result != CUDA_SUCCESS && *result != CUDA_ERROR_NOT_READY))               \

@@ -498,7 +498,8 @@ static long unprotect_pages(uintptr_t start, size_t size_bytes, enum sc_access f
         return map_pages_again(start, size_bytes, SC_ACCESS_ALL);
     long result = write_protect(start, size_bytes, false);
     note_access(start, size_bytes, SC_ACCESS_ALL, false);
-    sc_kernel_call(SYS_madvise, start, size_bytes, POPULATE_WRITE);
+    if (result == 0 || result == -ENOENT) /* some of them are registered no longer */
+        sc_kernel_call(SYS_madvise, start, size_bytes, POPULATE_WRITE);
     return result;
 }
 

@@ -40,8 +40,8 @@ void sc_capturing_wait_ends(void)
 void sc_capturing_await_waits(void)
 {
     atomic_thread_fence(memory_order_seq_cst);
-    while (sc_unlikely(atomic_load(&waits) != 0) &&
-           sc_now_ns() < atomic_load(&wait_began_ns) + WAIT_NS)
+    uint64_t end_ns = atomic_load(&wait_began_ns) + WAIT_NS; /* who begins later sees the capture */
+    while (sc_unlikely(atomic_load(&waits) != 0) && sc_now_ns() < end_ns)
         sched_yield();
 }
 

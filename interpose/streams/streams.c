@@ -515,9 +515,10 @@ struct sc_stream_record *sc_streams_destroying(CUstream handle)
     return stream;
 }
 
-/* Lets the handle name the stream again. False: it names another record by now, which another
- * thread has made meanwhile, or the context has ended. */
-static bool name_again(struct sc_stream_record *stream)
+/* Called when the driver has refused to destroy the stream: lets its handle name it again. False:
+ * the handle names another record by now, which another thread has made meanwhile, or the context
+ * has ended, so that the stream is to be ended all the same. */
+bool sc_streams_name_again(struct sc_stream_record *stream)
 {
     SC_LOCKED(&registry_lock);
     if (sc_handles_get(&sc_streams_by_handle, (uintptr_t)stream->handle) || stream->context->gone)
@@ -525,13 +526,6 @@ static bool name_again(struct sc_stream_record *stream)
     atomic_fetch_and(&stream->life, ~SC_STREAM_GONE);
     sc_handles_put(&sc_streams_by_handle, (uintptr_t)stream->handle, (uintptr_t)stream);
     return true;
-}
-
-/* Called when the driver has refused to destroy the stream: its handle names it again. */
-void sc_streams_not_destroyed(struct sc_stream_record *stream)
-{
-    if (!name_again(stream))
-        remove_stream(stream);
 }
 
 /* Called when the driver has destroyed the stream. The record stays until its work is seen to be

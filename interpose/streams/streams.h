@@ -190,9 +190,10 @@ void sc_streams_renamed(CUstream handle);
 /* Called before the driver destroys the stream: takes its handle out of the table, since another
  * stream may get it before the call returns. Returns the stream's record, or NULL. */
 struct sc_stream_record *sc_streams_destroying(CUstream handle);
-/* Called after that with the driver's answer: restores the handle if the driver has refused; else
- * ends the record. */
-void sc_streams_not_destroyed(struct sc_stream_record *stream);
+/* Called after that with the driver's answer. name_again: it has refused, and the handle names the
+ * stream again; false: the stream is to be ended all the same, as its handle names another record
+ * or its context has ended. destroyed: ends the record. */
+bool sc_streams_name_again(struct sc_stream_record *stream);
 void sc_streams_destroyed(struct sc_stream_record *stream);
 
 /* Called when a context has got its record: makes that of its legacy stream; NULL: no memory. In

@@ -75,8 +75,8 @@ bool sc_hazards_heals(const struct sc_op_info *op);
  * done. Pure. */
 enum sc_hazard_code sc_hazards_touch_code(const struct sc_op_info *op, enum sc_touch touch);
 
-/* Reports one hazard for each operation. `code` SC_HAZARD_CODE_COUNT: each has the code of
- * a free that came too early (SC101 or SC102). Makes no CUDA call, so libc hooks may call this. */
+/* Reports one hazard for each operation. `code` SC_HAZARD_CODE_COUNT: each has the code of a free
+ * that came too early (SC101 or SC102). Makes no CUDA call, so libc hooks may call this. */
 void sc_hazards_report(enum sc_hazard_code code, enum sc_action action, const struct sc_ops *ops,
                        const struct sc_buffer *buffer, const struct sc_culprit *culprit);
 /* Reports that operation `i` of `ops` and the culprit's own are not ordered, and use the same

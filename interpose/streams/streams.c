@@ -652,16 +652,16 @@ void sc_streams_created(CUstream handle, uint32_t origin)
         SC_TRACKED(sc_order_set_origin(track.order, stream->id, origin));
 }
 
-/* The end of a context: its handle and whether its events have ended with it. */
+/* The end of a context, and whether its events have ended with it. */
 struct context_end {
     const struct sc_context *context;
     bool events_are_dead;
 };
 
 /* Notes that the stream is gone with its context; if the events have ended, too, its marks are
- * dropped. Returns the record's life, and its handle in *handle. 0: the record is another stream's
- * by now, or of a default stream: a thread removes its own, and a legacy stream stays with its
- * context's record. */
+ * dropped. Returns the record's life, and stores its handle in *handle. 0: the record is another
+ * stream's by now, or of a default stream: a thread removes its own, and a legacy stream stays with
+ * its context's record. */
 static uint32_t end_life(struct sc_stream_record *stream, const struct context_end *end,
                          CUstream *handle)
 {
@@ -676,8 +676,8 @@ static uint32_t end_life(struct sc_stream_record *stream, const struct context_e
 }
 
 /* For the walk over streams of a context that has ended, also those that CUPTI has said to be gone:
- * ends one. It was listed before, so another
- * thread may have ended it, and its record may be another stream's. */
+ * ends one. It was listed before, so another thread may have ended it, and its record may be
+ * another stream's. */
 static void bury_for_context(void *argument, struct sc_stream_record *stream)
 {
     CUstream handle;
